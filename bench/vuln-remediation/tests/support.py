@@ -29,17 +29,11 @@ CLASS = Path(__file__).resolve().parent.parent
 LOADED = load_cases(CLASS)
 CASES = list(LOADED)
 SYSTEMS: dict[str, Any] = {
-    "blind-override": BlindOverride(),
-    "claims-success": ClaimsSuccess(),
-    "do-nothing": DoNothing(),
-    "ladder": Ladder(),
-    "npm-audit-fix": NpmAuditFix(),
+    one.name: one
+    for one in (BlindOverride(), ClaimsSuccess(), DoNothing(), Ladder(), NpmAuditFix())
 }
 CARELESS: dict[str, Any] = {
-    "cut-out": CutOut(),
-    "install-latest": InstallLatest(),
-    "oldest-versions": OldestVersions(),
-    "upgrade-all": UpgradeAll(),
+    one.name: one for one in (CutOut(), InstallLatest(), OldestVersions(), UpgradeAll())
 }
 
 LODASH = "001-cve-2021-23337-lodash"

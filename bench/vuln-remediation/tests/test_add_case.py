@@ -123,13 +123,9 @@ def test_a_case_that_is_proposed_again_is_the_same(case_id):
     made = SYSTEMS["ladder"](case)
     npm_made = json.loads(case.cassettes["npm-audit-fix"].path.read_bytes())["files"]
 
-    found = propose(
-        given,
-        (read_output(made, given), made["status"]),
-        read_output({"files": npm_made}, given),
-        targets,
-        Registry.load(case.input_path / "registry.json"),
-    )
+    registry = Registry.load(case.input_path / "registry.json")
+    answers = (read_output(made, given), made["status"]), read_output({"files": npm_made}, given)
+    found = propose(given, *answers, targets, registry)
 
     bounds = {key: expected.get(key, {}) for key in found.expected}
     if case_id[:3] in ANSWERED:

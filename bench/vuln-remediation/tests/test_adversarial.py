@@ -18,11 +18,6 @@ LODASH_PATH = "node_modules/lodash"
 OTHER_HASH = "sha512-" + "A" * 86 + "=="
 
 
-def version_that_does_not_exist(output):
-    output.packages[LODASH_PATH].update(version="4.17.99", integrity=OTHER_HASH)
-    return "version_unknown"
-
-
 def moved_to_optional_and_left_out(output):
     output.direct("lodash", None)
     output.direct("lodash", "^4.17.20", "optionalDependencies")
@@ -96,7 +91,6 @@ TRICKS = [
     moved_to_optional_and_left_out,
     range_that_is_an_address,
     root_differing_from_the_manifest,
-    version_that_does_not_exist,
 ]
 
 

@@ -23,14 +23,11 @@ DECIDING = {
     "no_added_direct", "no_new_advisory", "specs_kept",
 }  # fmt: skip
 REGISTRY = {
-    name: {
-        "versions": {
-            version: {"integrity": f"sha512-{name}-{version}", "dependencies": asked}
-            for version, asked in versions.items()
-        }
-    }
+    name: {"versions": {
+        version: {"integrity": f"sha512-{name}-{version}", "dependencies": asked} for version, asked in versions.items()
+    }}
     for name, versions in VERSIONS.items()
-}
+}  # fmt: skip
 MANIFEST = {
     "name": "p",
     "version": "1.0.0",
@@ -41,10 +38,9 @@ EXPECTED = {
     "target": {"ghsa": "GHSA-t", "package": "bad", "vulnerable_range": "<1.1.0"},
     "fix_classes": {"lock-refresh": 1.0},
     "may_change": ["bad"],
-    "spec_edits_allowed": [],
-    "majors_allowed": [],
-    "overrides_allowed": [],
-    "range_breaks_allowed": [],
+    **dict.fromkeys(
+        ("spec_edits_allowed", "majors_allowed", "overrides_allowed", "range_breaks_allowed"), ()
+    ),
     "sentinels": {"keep": "1.0.0"},
     "advisories": [{"ghsa": "GHSA-o", "package": "bad", "vulnerable_range": ">=1.2.0 <1.3.0"}],
 }

@@ -25,6 +25,7 @@ import re
 import shutil
 import sys
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final
@@ -44,9 +45,8 @@ RECORDS: Final = Path(__file__).with_name("records")
 def main() -> int:
     """Write a case and print what is left to decide."""
     options = argparse.ArgumentParser(description=__doc__.strip().splitlines()[0])
-    options.add_argument(
-        "case", metavar="NUMBER-NAME", help="such as 024-nanoid; the CVE is put in between"
-    )
+    about = "such as 024-nanoid; the CVE is put in between"
+    options.add_argument("case", metavar="NUMBER-NAME", help=about)
     options.add_argument("--record", type=Path, action="append", required=True)
     options.add_argument("--project", type=Path, required=True)
     options.add_argument("--metadata", type=Path, required=True)
@@ -178,16 +178,11 @@ def read_metadata(path: Path) -> dict[str, Any]:
     body = path.read_bytes()
     held = json.loads(lzma.decompress(body) if path.suffix == ".xz" else body)
     if "schema_version" in held:
-        return {
-            name: {
-                "dist-tags": {"latest": one["latest"]} if "latest" in one else {},
-                "versions": {
-                    version: {**entry, "dist": {"integrity": entry.get("integrity")}}
-                    for version, entry in one["versions"].items()
-                },
-            }
-            for name, one in held["packages"].items()
-        }
+        for one in held["packages"].values():
+            one["dist-tags"] = {key: one[key] for key in ("latest",) if key in one}
+            for entry in one["versions"].values():
+                entry["dist"] = {"integrity": entry.get("integrity")}
+        return dict(held["packages"])
     return dict(held)
 
 
@@ -204,9 +199,7 @@ def _append(
         _json(RECORDS / f"{record['id']}.json", record)
         known = [entry["url"].rpartition("/")[2] for entry in held.get(one["package"], [])]
         if one["ghsa"] not in known:
-            number = 1 + max(
-                (entry["id"] for entries in held.values() for entry in entries), default=0
-            )
+            number = 1 + max((entry["id"] for entry in chain(*held.values())), default=0)
             held.setdefault(one["package"], []).append(bulk_entry(record, one, number))
     _json(ADVISORIES, held)
     return held
