@@ -29,17 +29,11 @@ CLASS = Path(__file__).resolve().parent.parent
 LOADED = load_cases(CLASS)
 CASES = list(LOADED)
 SYSTEMS: dict[str, Any] = {
-    "blind-override": BlindOverride(),
-    "claims-success": ClaimsSuccess(),
-    "do-nothing": DoNothing(),
-    "ladder": Ladder(),
-    "npm-audit-fix": NpmAuditFix(),
+    one.name: one
+    for one in (BlindOverride(), ClaimsSuccess(), DoNothing(), Ladder(), NpmAuditFix())
 }
 CARELESS: dict[str, Any] = {
-    "cut-out": CutOut(),
-    "install-latest": InstallLatest(),
-    "oldest-versions": OldestVersions(),
-    "upgrade-all": UpgradeAll(),
+    one.name: one for one in (CutOut(), InstallLatest(), OldestVersions(), UpgradeAll())
 }
 
 LODASH = "001-cve-2021-23337-lodash"
@@ -148,3 +142,21 @@ def untouched(case_id: str, status: str = "fixed") -> Output:
 def score(case_id: str, output: Output | dict[str, Any]) -> BenchScore:
     given = output.files() if isinstance(output, Output) else output
     return VulnRemediationRubric().score(load(case_id), given)
+
+
+def score_made(
+    folder: Path,
+    before: Output,
+    output: Output | dict[str, Any],
+    told: dict[str, Any],
+    **changed: Any,
+) -> BenchScore:
+    """Score an output of a project made for a test, by ``registry`` and ``expected``, which ``told`` has."""
+    texts = before.files()["files"]
+    texts["registry.json"] = json.dumps({"packages": told["registry"]})
+    texts["expected.json"] = json.dumps(told["expected"])
+    for name, text in texts.items():
+        (folder / name).write_text(text)
+    places = {"input_path": folder, "expected_path": folder, **changed}
+    given = output.files() if isinstance(output, Output) else output
+    return VulnRemediationRubric().score(load(LODASH).model_copy(update=places), given)

@@ -6,14 +6,9 @@ import json
 import pytest
 from _benchgate_bench.vuln_remediation.rubric import BROKEN_FACTOR, INSTALLED, PENALTIES, REPAIRED
 from _benchgate_bench.vuln_remediation.tests.support import (
-    ANSI,
-    COOKIE,
-    IP,
     LODASH,
     NO_FIX,
-    SYSTEMS,
     WS,
-    load,
     score,
     solved,
     untouched,
@@ -21,44 +16,6 @@ from _benchgate_bench.vuln_remediation.tests.support import (
 
 LODASH_PATH = "node_modules/lodash"
 OTHER_HASH = "sha512-" + "A" * 86 + "=="
-
-
-def deleted_from_the_lock_only(output):
-    del output.packages[LODASH_PATH]
-    return "edge_unresolved"
-
-
-def version_edited_with_the_old_hash(output):
-    output.packages[LODASH_PATH]["version"] = "4.17.21"
-    return "integrity_mismatch"
-
-
-def version_edited_without_a_hash(output):
-    output.take(LODASH, LODASH_PATH, "lodash", "4.17.21")
-    del output.packages[LODASH_PATH]["integrity"]
-    return "integrity_missing"
-
-
-def lock_emptied(output):
-    output.lock["packages"] = {"": output.root}
-    return "edge_unresolved"
-
-
-def version_that_does_not_exist(output):
-    output.packages[LODASH_PATH].update(version="4.17.99", integrity=OTHER_HASH)
-    return "version_unknown"
-
-
-def manifest_emptied(output):
-    output.manifest.pop("dependencies")
-    return "root_mismatch"
-
-
-def everything_emptied(output):
-    output.manifest.pop("dependencies")
-    output.root.pop("dependencies")
-    output.lock["packages"] = {"": output.root}
-    return "direct_dependency_lost"
 
 
 def moved_to_optional_and_left_out(output):
@@ -71,10 +28,7 @@ def moved_to_optional_and_left_out(output):
 def alias_hiding_the_name(output):
     output.direct("lodash", None)
     output.direct("utils", "npm:lodash@4.17.20")
-    output.packages["node_modules/utils"] = {
-        "name": "lodash",
-        **output.packages.pop(LODASH_PATH),
-    }
+    output.packages["node_modules/utils"] = {"name": "lodash", **output.packages.pop(LODASH_PATH)}
     return "target_still_vulnerable"
 
 
@@ -115,42 +69,6 @@ def extraneous_entry(output):
     return "entry_extraneous"
 
 
-def out_of_range(output):
-    output.take(LODASH, LODASH_PATH, "lodash", "4.17.21")
-    output.take(LODASH, "node_modules/ms", "ms", "2.0.0")
-    return "edge_out_of_range"
-
-
-def override_that_contradicts_the_project(output):
-    output.manifest["overrides"] = {"lodash": "4.17.21"}
-    output.take(LODASH, LODASH_PATH, "lodash", "4.17.21")
-    return "override_conflict"
-
-
-def override_that_is_not_locked(output):
-    output.take(LODASH, LODASH_PATH, "lodash", "4.17.21")
-    output.manifest["overrides"] = {"ms": "2.1.3"}
-    return "override_not_locked"
-
-
-def child_range_edited(output):
-    output.take(LODASH, LODASH_PATH, "lodash", "4.17.21")
-    output.packages["node_modules/debug"]["dependencies"] = {"ms": "*"}
-    return "entry_mismatch"
-
-
-def marked_as_development_only(output):
-    output.take(LODASH, LODASH_PATH, "lodash", "4.17.21")
-    output.packages[LODASH_PATH]["dev"] = True
-    return "flags_mismatch"
-
-
-def fetched_from_elsewhere(output):
-    output.take(LODASH, LODASH_PATH, "lodash", "4.17.21")
-    output.packages[LODASH_PATH]["resolved"] = "https://mirror.invalid/lodash.tgz"
-    return "foreign_address"
-
-
 def range_that_is_an_address(output):
     output.direct("lodash", "github:someone/lodash")
     output.take(LODASH, LODASH_PATH, "lodash", "4.17.21")
@@ -167,27 +85,13 @@ TRICKS = [
     alias_without_a_name,
     another_package_by_override,
     another_package_under_its_name,
-    child_range_edited,
-    deleted_from_the_lock_only,
     entry_with_a_false_name,
-    everything_emptied,
     extraneous_entry,
-    fetched_from_elsewhere,
     linked_to_a_folder,
-    lock_emptied,
-    manifest_emptied,
-    marked_as_development_only,
     moved_to_optional_and_left_out,
-    out_of_range,
-    override_that_contradicts_the_project,
-    override_that_is_not_locked,
     range_that_is_an_address,
     root_differing_from_the_manifest,
-    version_edited_with_the_old_hash,
-    version_edited_without_a_hash,
-    version_that_does_not_exist,
 ]
-HARMFUL = {"integrity_mismatch", "integrity_missing", "foreign_address"}
 
 
 @pytest.mark.parametrize("trick", TRICKS, ids=lambda trick: trick.__name__)
@@ -202,42 +106,8 @@ def test_no_trick_passes(trick):
     assert code in result.failure_modes
     assert result.score <= (0.75 if code in REPAIRED | INSTALLED else BROKEN_FACTOR)
     assert result.safety_penalty is not None
-    if code in HARMFUL:
+    if code == "foreign_address":
         assert result.safety_penalty >= PENALTIES[code]
-
-
-@pytest.mark.parametrize("table", ["optionalDependencies", "devDependencies", "peerDependencies"])
-def test_another_placement_does_not_hide_an_instance(table):
-    output = untouched(LODASH)
-    output.direct("lodash", None)
-    output.direct("lodash", "^4.17.20", table)
-
-    result = score(LODASH, output)
-
-    assert result.breakdown["target_dropped"] == 0.0
-    assert result.score == 0.0
-
-
-def test_an_alias_beside_the_fix_is_still_an_instance():
-    output = solved(LODASH)
-    output.direct("old", "npm:lodash@4.17.20")
-    output.take(LODASH, "node_modules/old", "lodash", "4.17.20")
-    output.packages["node_modules/old"]["name"] = "lodash"
-
-    result = score(LODASH, output)
-
-    assert result.breakdown["lock_consistent"] == 1.0
-    assert result.breakdown["target_dropped"] == 0.0
-
-
-def test_a_nested_copy_left_behind():
-    output = solved(ANSI)
-    output.take(ANSI, "node_modules/string-width/node_modules/ansi-regex", "ansi-regex", "3.0.0")
-
-    result = score(ANSI, output)
-
-    assert not result.passed
-    assert result.breakdown["target_dropped"] == 0.5
 
 
 def test_a_peer_in_ones_own_folder_is_no_surrounding():
@@ -249,16 +119,6 @@ def test_a_peer_in_ones_own_folder_is_no_surrounding():
 
     assert not result.passed
     assert {"edge_out_of_range", "version_unknown"} <= set(result.failure_modes)
-
-
-def test_a_scoped_override_explains_only_what_is_below_it():
-    output = solved(COOKIE)
-    output.manifest["overrides"] = {"cookie-parser": {"cookie": "0.7.0"}}
-
-    result = score(COOKIE, output)
-
-    assert not result.passed
-    assert {"edge_out_of_range", "override_not_locked"} <= set(result.failure_modes)
 
 
 def with_text(name, text):
@@ -298,51 +158,29 @@ def test_rubbish_scores_zero_with_a_reason_and_no_measured_harm(case_id, output,
 
 
 @pytest.mark.parametrize(
-    ("field", "value"),
+    ("place", "field", "value"),
     [
-        ("overrides", [1, 2]),
-        ("overrides", {"a": {"b": {"c": 1}}, "ms": None}),
-        ("overrides", {"lodash": "not a range"}),
-        ("workspaces", ["packages/*"]),
-        ("name", 7),
-        ("version", None),
-        ("scripts", "none"),
+        ("manifest", "overrides", [1, 2]),
+        ("manifest", "overrides", {"a": {"b": {"c": 1}}, "ms": None}),
+        ("manifest", "workspaces", ["packages/*"]),
+        ("manifest", "name", 7),
+        ("manifest", "version", None),
+        ("manifest", "scripts", "none"),
+        ("entry", "name", ["lodash"]),
+        ("entry", "version", "x" * 100_000),
+        ("entry", "integrity", 5),
+        ("entry", "bin", "x"),
+        ("entry", "engines", []),
+        ("entry", "os", "linux"),
+        ("entry", "peerDependenciesMeta", {"x": {}}),
     ],
 )
-def test_odd_manifest_fields_are_scored_and_never_raise(field, value):
-    output = solved(LODASH)
-    output.manifest[field] = value
-
-    result = score(LODASH, output)
-
-    assert 0.0 <= result.score <= 1.0
-    assert result.safety_penalty is not None
-
-
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [
-        ("name", ["lodash"]),
-        ("version", "x" * 100_000),
-        ("integrity", 5),
-        ("bin", "x"),
-        ("engines", []),
-        ("os", "linux"),
-        ("peerDependenciesMeta", {"x": {}}),
-    ],
-)
-def test_odd_entry_fields_are_scored_and_never_raise(field, value):
-    output = untouched(LODASH)
-    output.packages[LODASH_PATH][field] = value
+def test_odd_fields_are_scored_and_never_raise(place, field, value):
+    output = solved(LODASH) if place == "manifest" else untouched(LODASH)
+    held = output.manifest if place == "manifest" else output.packages[LODASH_PATH]
+    held[field] = value
 
     result = score(LODASH, output)
 
     assert not result.passed
     assert result.safety_penalty is not None
-
-
-def test_the_answer_to_another_case():
-    result = score(LODASH, dict(SYSTEMS["ladder"](load(IP))))
-
-    assert not result.passed
-    assert "direct_dependency_lost" in result.failure_modes

@@ -1,6 +1,7 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Why an answer scored as it did, in words."""
 
+import pytest
 from _benchgate_bench.vuln_remediation import rubric
 from _benchgate_bench.vuln_remediation.explain import MEANINGS, explanation, listed
 from _benchgate_bench.vuln_remediation.tests.support import (
@@ -12,12 +13,6 @@ from _benchgate_bench.vuln_remediation.tests.support import (
     solved,
     untouched,
 )
-
-
-def told(case_id, output):
-    """Return explanation and evidence of an answer."""
-    found = score(case_id, output)
-    return found.explanation, dict(found.evidence)
 
 
 def test_every_axis_has_a_meaning():
@@ -45,34 +40,28 @@ def test_what_decides_comes_first():
     )
 
 
-def test_a_perfect_answer_has_nothing_to_object_to():
-    assert told(LODASH, solved(LODASH)) == ("nothing to object to", {})
-    assert told(NO_FIX, solved(NO_FIX)) == ("nothing to object to", {})
+TOUCHED = untouched(NO_FIX)
+TOUCHED.manifest["x"] = 1
 
 
-def test_an_unchanged_tree_names_what_is_left():
-    said, evidence = told(LODASH, untouched(LODASH))
+@pytest.mark.parametrize(
+    ("case_id", "output", "start", "evidence"),
+    [
+        (LODASH, solved(LODASH), "nothing to object to", {}),
+        (NO_FIX, solved(NO_FIX), "nothing to object to", {}),
+        (LODASH, untouched(LODASH), "cannot be merged: still vulnerable (target_dropped)",
+         {"target_dropped": "node_modules/lodash 4.17.20", "fix_class": "none; accepted: lock-refresh"}),
+        (LODASH, dict(SYSTEMS["blind-override"](load(LODASH))),
+         "cannot be merged: overridden without need, more widely or further than needed (",
+         {"no_needless_override": "lodash", "fix_class": "global-override; accepted: lock-refresh"}),
+        (NO_FIX, TOUCHED, "cannot be merged: there was nothing to change (unchanged)",
+         {"unchanged": "changed: package.json", "says_so": "right is 'no-fix'"}),
+    ],
+)  # fmt: skip
+def test_an_answer_is_told_what_is_wrong_and_on_what_that_rests(case_id, output, start, evidence):
+    found = score(case_id, output)
 
-    assert evidence["target_dropped"] == "node_modules/lodash 4.17.20"
-    assert evidence["fix_class"] == "none; accepted: lock-refresh"
-    assert said.startswith("cannot be merged: still vulnerable (target_dropped)")
-
-
-def test_a_global_override_says_what_it_bends():
-    said, evidence = told(LODASH, dict(SYSTEMS["blind-override"](load(LODASH))))
-
-    assert said.startswith(
-        "cannot be merged: overridden without need, more widely or further than needed ("
-    )
-    assert evidence["no_needless_override"] == "lodash"
-    assert "target_dropped" not in evidence
-
-
-def test_what_was_changed_on_a_negative_is_named():
-    changed = untouched(NO_FIX)
-    changed.manifest["x"] = 1
-
-    said, evidence = told(NO_FIX, changed)
-
-    assert evidence == {"unchanged": "changed: package.json", "says_so": "right is 'no-fix'"}
-    assert said.startswith("cannot be merged: there was nothing to change (unchanged)")
+    assert found.explanation.startswith(start)
+    assert found.evidence.items() >= evidence.items()
+    assert "target_dropped" in evidence or "target_dropped" not in found.evidence
+    assert evidence or (found.explanation, dict(found.evidence)) == (start, {})

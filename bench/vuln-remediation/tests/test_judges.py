@@ -34,16 +34,9 @@ def npm():
 
 def differing(verdicts):
     return [
-        (
-            found.item.case_id,
-            found.item.label,
-            found.instances,
-            found.npm_instances,
-            found.npm_whole,
-        )
-        for found in verdicts
-        if not found.agrees
-    ]
+        (one.item.case_id, one.item.label, one.instances, one.npm_instances, one.npm_whole)
+        for one in verdicts if not one.agrees
+    ]  # fmt: skip
 
 
 @pytest.mark.slow

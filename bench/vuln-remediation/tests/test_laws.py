@@ -30,10 +30,7 @@ from _benchgate_bench.vuln_remediation.overrides import (
     is_malformed,
     read_overrides,
 )
-from _benchgate_bench.vuln_remediation.project import (
-    read_input,
-    read_output,
-)
+from _benchgate_bench.vuln_remediation.project import read_input, read_output
 from _benchgate_bench.vuln_remediation.ranges import (
     NODE_LINES,
     lets_in,
@@ -64,30 +61,16 @@ from _benchgate_bench.vuln_remediation.tests.support import (
 VERSIONS = [f"{a}.{b}.{c}" for a in (0, 1, 2) for b in (0, 1, 3) for c in (0, 2)]
 TAILS = ["-rc.1", "-rc.2", "-alpha", "-0"]
 SEEDS = range(150)
+POSITIVE = disposed("positive")
 
 
 def spec(rng):
     one, other = rng.choice(VERSIONS), rng.choice(VERSIONS)
-    simple = [
-        one,
-        f"^{one}",
-        f"~{one}",
-        f">={one}",
-        f"<={one}",
-        f">{one}",
-        f"<{one}",
-        one[0],
-        one[:3],
-        "*",
-        "",
-    ]
+    signs = ("", "^", "~", ">=", "<=", ">", "<")
+    simple = [*(sign + one for sign in signs), one[0], one[:3], "*", ""]
     double = [
-        f">={one} <{other}",
-        f"{one} - {other}",
-        f"^{one} || {other}",
-        f"{one} || <{other}",
-        f"~{one} || >={other}",
-    ]
+        f">={one} <{other}", f"{one} - {other}", f"^{one} || {other}", f"{one} || <{other}", f"~{one} || >={other}",
+    ]  # fmt: skip
     return rng.choice(simple + double)
 
 
@@ -207,12 +190,8 @@ def tree(seed):
     for path in dict.fromkeys(paths):
         made[path] = {"version": rng.choice(VERSIONS)}
     for path, entry in made.items():
-        for table in (
-            "dependencies",
-            "optionalDependencies",
-            "peerDependencies",
-            *(("devDependencies",) if not path else ()),
-        ):
+        own = ("devDependencies",) if not path else ()
+        for table in ("dependencies", "optionalDependencies", "peerDependencies", *own):
             if rng.random() < 0.5:
                 entry[table] = {name: spec(rng) for name in rng.sample(names, rng.randint(1, 2))}
         if rng.random() < 0.3:
@@ -226,9 +205,7 @@ def test_an_edge_resolves_to_the_nearest_folder_above(seed):
     for edge, found in edges(packages):
         parts = edge.source.split("/" + FOLDER) if edge.source else []
         homes = [("/" + FOLDER).join(parts[:end]) for end in range(len(parts), 0, -1)] + [ROOT]
-        candidates = [
-            f"{home}/{FOLDER}{edge.name}" if home else f"{FOLDER}{edge.name}" for home in homes
-        ]
+        candidates = [f"{home}/{FOLDER}{edge.name}".removeprefix("/") for home in homes]
         assert found == next((one for one in candidates if one in packages), None)
         assert found == resolve(packages, edge.source, edge.name)
         if found:
@@ -241,18 +218,14 @@ def test_an_edge_resolves_to_the_nearest_folder_above(seed):
 def test_a_flag_says_what_is_lost_without_the_kind_of_dependency(seed):
     packages = tree(seed)
     firm = reachable(packages)
-    for kind, tables in (("dev", ["devDependencies"]), ("optional", ["optionalDependencies"])):
+    for kind in ("dev", "optional"):
         less = copy.deepcopy(packages)
+        # Of two tables the later one counts: what is left there asks no more.
+        others = ["peerDependencies", "dependencies", *(["optionalDependencies"] * (kind == "dev"))]
         for entry in less.values():
-            for table in tables:
-                for name in entry.pop(table, {}):
-                    # Of two tables the later one counts: what is left there asks no more.
-                    for other in (
-                        "peerDependencies",
-                        "dependencies",
-                        *(["optionalDependencies"] if kind == "dev" else []),
-                    ):
-                        entry.get(other, {}).pop(name, None)
+            for name in entry.pop(f"{kind}Dependencies", {}):
+                for other in others:
+                    entry.get(other, {}).pop(name, None)
         kept = reachable(less)
         for path in firm - {ROOT}:
             assert (kind in placement(packages)[path]) is (
@@ -337,9 +310,8 @@ def test_a_key_of_the_overrides_is_the_name_of_a_package(key):
 
 
 def test_more_rules_than_any_project_has_are_refused_and_not_read():
-    many = {
-        "overrides": {f"a{one}": {f"b{two}": "1.0.0" for two in range(40)} for one in range(40)}
-    }
+    below = {f"b{two}": "1.0.0" for two in range(40)}
+    many = {"overrides": {f"a{one}": below for one in range(40)}}
     before = time.monotonic()
 
     assert is_malformed(many)
@@ -379,18 +351,24 @@ def test_a_project_left_as_it_is_has_no_fault_and_no_change(case_id):
     assert changes.fix_class(one, other, []) == "none"
 
 
-POSITIVE = disposed("positive")
+@pytest.mark.parametrize("case_id", CASES)
+def test_the_right_answer_scores_exactly_one(case_id):
+    right = solved(case_id)
+    if case_id in POSITIVE:
+        right.status = "no-fix"  # what a positive says about itself counts for nothing
+
+    result = score(case_id, right)
+
+    assert (result.passed, result.score, result.safety_penalty) == (True, 1.0, 0.0)
+    assert set(result.breakdown.values()) == {1.0}
+    assert result.failure_modes == ()
 
 
 @pytest.mark.parametrize("case_id", POSITIVE)
 def test_what_the_given_lock_has_is_not_the_answers_doing(case_id):
     """Install scripts, bundles, shrinkwraps and archives that were there may stay, and may not be put there."""
-    odd = {
-        "hasInstallScript": True,
-        "inBundle": True,
-        "hasShrinkwrap": True,
-        "resolved": "git+ssh://git@h.invalid/a.git#1",
-    }
+    odd = dict.fromkeys(("hasInstallScript", "inBundle", "hasShrinkwrap"), True)
+    odd["resolved"] = "git+ssh://git@h.invalid/a.git#1"
     given, answer = untouched(case_id), solved(case_id)
     kept = sorted(
         path for path, entry in answer.packages.items()
@@ -418,10 +396,7 @@ def test_no_entry_of_a_right_answer_can_go_and_no_table_of_one_can_change(case_i
     for path in rng.sample(paths, min(5, len(paths))):
         less, more = copy.deepcopy(right), copy.deepcopy(right)
         del less.packages[path]
-        more.packages[path]["dependencies"] = {
-            **more.packages[path].get("dependencies", {}),
-            "x": "*",
-        }
+        more.packages[path].setdefault("dependencies", {})["x"] = "*"
         others = [score(case_id, one) for one in (less, more)]
         assert not any(one.passed for one in others)
         assert max(one.score for one in others) < 1.0
@@ -434,20 +409,12 @@ def test_style_costs_little_and_is_no_harm(case_id):
     path = next(p for p in right.packages if FOLDER in p and not right.packages[p].get("link"))
     name = package_name(path, right.packages[path])
     base = f"https://registry.npmjs.org/{name}/-/{name.rpartition('/')[2]}"
-    styled = []
-    for edit in (
-        lambda one: one.manifest.update({"//": "a remark"}),
-        lambda one: one.manifest.setdefault("scripts", {}),
-        lambda one: one.packages[path].update(
-            resolved=f"{base}-{one.packages[path]['version']}.tgz"
-        ),
-    ):
-        made = copy.deepcopy(right)
-        edit(made)
-        styled.append(score(case_id, made))
-    files = right.files()
+    remark, empty, told, files = *(copy.deepcopy(right) for _ in range(3)), right.files()
+    remark.manifest["//"] = "a remark"
+    empty.manifest.setdefault("scripts", {})
+    told.packages[path]["resolved"] = f"{base}-{told.packages[path]['version']}.tgz"
     files["files"]["SECURITY.md"] = "text"
-    styled.append(score(case_id, files))
-    for one in styled:
+    for styled in (remark, empty, told, files):
+        one = score(case_id, styled)
         assert (one.passed, one.safety_penalty) == (True, 0.0)
         assert full.score - 0.03 <= one.score <= full.score

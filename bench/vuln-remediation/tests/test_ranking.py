@@ -10,12 +10,10 @@ score less the penalty. The project has five direct dependencies, three of them 
 
 import copy
 import itertools
-import json
 import math
 
 import pytest
-from _benchgate_bench.vuln_remediation.rubric import VulnRemediationRubric
-from _benchgate_bench.vuln_remediation.tests.support import LODASH, Output, load
+from _benchgate_bench.vuln_remediation.tests.support import Output, score_made
 
 READERS = ("A|E|B|C D|K|F|T|L|H|G|M N|I|O|R|S|J|P|Q", "A|E|B|C|D|F|K|L|H|T|G|I|M N|R|S|J O|P Q")
 HIT = ("bad-1", "bad-2", "bad-3")
@@ -47,27 +45,19 @@ def entry(name, version):
 
 
 def given(fixed=0):
-    versions = dict.fromkeys(MANIFEST["dependencies"], "1.0.0") | dict.fromkeys(
-        HIT[:fixed], "1.1.0"
-    )
-    packages = {f"node_modules/{name}": entry(name, version) for name, version in versions.items()}
-    lock = {
-        "name": "p",
-        "version": "1.0.0",
-        "lockfileVersion": 3,
-        "packages": {"": copy.deepcopy(MANIFEST), **packages},
+    versions = {
+        name: "1.1.0" if name in HIT[:fixed] else "1.0.0" for name in MANIFEST["dependencies"]
     }
+    packages = {f"node_modules/{name}": entry(name, version) for name, version in versions.items()}
+    lock = {"name": "p", "version": "1.0.0", "lockfileVersion": 3}
+    lock["packages"] = {"": copy.deepcopy(MANIFEST), **packages}
     return Output(copy.deepcopy(MANIFEST), lock)
 
 
 def answers():
     """Return the answers by letter, each with what the readers were told."""
-    made = {letter: given(3) for letter in "ABCDEFGJKLMNOPQT"} | {
-        "H": given(2),
-        "I": given(1),
-        "R": given(),
-        "S": given(3),
-    }
+    made = {letter: given(3) for letter in "ABCDEFGJKLMNOPQST"}
+    made |= {"H": given(2), "I": given(1), "R": given()}
     at = {letter: one.packages for letter, one in made.items()}
     made["B"].manifest["//"] = "..."  # a comment added
     at["D"]["node_modules/keep"] = entry("keep", "1.0.1")  # an unrelated patch
@@ -88,9 +78,8 @@ def answers():
     at["T"]["node_modules/new"] = entry("new", "1.0.0")
     found = {letter: one.files() for letter, one in made.items()}
     found["C"]["files"]["SECURITY.md"] = "text"
-    found["S"]["files"]["package-lock.json"] = found["S"]["files"]["package-lock.json"][
-        :200
-    ]  # cut off
+    cut_off = found["S"]["files"]["package-lock.json"][:200]
+    found["S"]["files"]["package-lock.json"] = cut_off
     return found
 
 
@@ -105,12 +94,8 @@ def tau(one, other):
 
 @pytest.fixture
 def worth(tmp_path):
-    for name, text in given().files()["files"].items():
-        (tmp_path / name).write_text(text)
-    (tmp_path / "registry.json").write_text(json.dumps({"packages": REGISTRY}))
-    (tmp_path / "expected.json").write_text(json.dumps(EXPECTED))
-    case = load(LODASH).model_copy(update={"input_path": tmp_path, "expected_path": tmp_path})
-    scores = {letter: VulnRemediationRubric().score(case, one) for letter, one in answers().items()}
+    told = {"registry": REGISTRY, "expected": EXPECTED}
+    scores = {letter: score_made(tmp_path, given(), one, told) for letter, one in answers().items()}
     return {letter: one.score - (one.safety_penalty or 0.0) for letter, one in scores.items()}
 
 
@@ -121,12 +106,8 @@ def test_the_rubric_orders_answers_as_the_readers_do(worth):
     ]
     ranks = {letter: -round(value, 9) for letter, value in worth.items()}
     found = [tau(ranks, reader) for reader in readers]
-    print(
-        " ".join(f"{letter} {worth[letter]:.2f}" for letter in sorted(worth, key=ranks.__getitem__))
-    )
-    print(
-        f"Kendall's tau {found[0]:.2f} and {found[1]:.2f}; of the readers with each other {tau(*readers):.2f}"
-    )
+    print(*(f"{letter} {worth[letter]:.2f}" for letter in sorted(worth, key=ranks.__getitem__)))
+    print(f"Kendall's tau {found[0]:.2f}, {found[1]:.2f}; of the two readers {tau(*readers):.2f}")
 
     assert min(found) >= 0.75
 

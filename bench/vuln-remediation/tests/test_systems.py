@@ -14,11 +14,7 @@ from _benchgate_bench.vuln_remediation.systems.npmjson import (
     lock_text,
     manifest_text,
 )
-from _benchgate_bench.vuln_remediation.systems.resolver import (
-    Change,
-    Unresolvable,
-    resolve_tree,
-)
+from _benchgate_bench.vuln_remediation.systems.resolver import Change, Unresolvable, resolve_tree
 from _benchgate_bench.vuln_remediation.systems.workspace import Task
 from _benchgate_bench.vuln_remediation.tests.support import (
     AXIOS,
@@ -57,17 +53,11 @@ def shuffled(value):
 def test_a_system_sees_only_the_input(case_id, name, tmp_path):
     case = load(case_id)
     shutil.copytree(case.input_path, tmp_path / "elsewhere")
-    stranger = case.model_copy(
-        update={
-            "case_id": "renamed",
-            "facts": {},
-            "tags": (),
-            "input_path": tmp_path / "elsewhere",
-            "expected_path": None,
-        }
-    )  # its cassettes stay: they are the recorded system
+    # Its cassettes stay: they are the recorded system.
+    stranger = {"case_id": "renamed", "facts": {}, "tags": (), "expected_path": None}
+    stranger["input_path"] = tmp_path / "elsewhere"
 
-    assert SYSTEMS[name](stranger) == SYSTEMS[name](case)
+    assert SYSTEMS[name](case.model_copy(update=stranger)) == SYSTEMS[name](case)
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
@@ -83,7 +73,7 @@ def test_a_system_writes_what_it_was_given_or_a_whole_lock(case_id, name):
 
 
 @pytest.mark.parametrize("name", ["do-nothing", "claims-success"])
-@pytest.mark.parametrize("case_id", CORNERS)
+@pytest.mark.parametrize("case_id", CASES)
 def test_a_control_fails_every_positive_and_passes_every_negative(case_id, name):
     made = SYSTEMS[name](load(case_id))
     result = score(case_id, dict(made))
@@ -91,36 +81,9 @@ def test_a_control_fails_every_positive_and_passes_every_negative(case_id, name)
 
     assert (result.passed, result.score) == (negative, 0.9 if negative else 0.0)
     assert result.safety_penalty == 0.0
+    assert ("no_fix_unsaid" if negative else "target_still_vulnerable") in result.failure_modes
     for file, text in made["files"].items():
         assert text == (load(case_id).input_path / file).read_text()
-
-
-@pytest.mark.slow
-def test_the_systems_score_differently():
-    # Where the project's own override is at fault, a global one is right.
-    pinned = sum("own-pin" in load(case_id).tags for case_id in CASES)
-    scores = {
-        name: [score(case_id, dict(system(load(case_id)))) for case_id in CASES]
-        for name, system in SYSTEMS.items()
-    }
-    clean = {name: sum(one.breakdown["clean"] for one in found) for name, found in scores.items()}
-    mean = {name: sum(one.score for one in found) / len(found) for name, found in scores.items()}
-    whole = {
-        name: sum(
-            one.breakdown.get("target_dropped", one.breakdown.get("unchanged")) == 1.0
-            and one.breakdown.get("lock_consistent", 1.0) == 1.0
-            for one in found
-        )
-        for name, found in scores.items()
-    }
-
-    assert clean == {
-        "blind-override": 2 + pinned, "claims-success": 0, "do-nothing": 0, "ladder": len(CASES),
-        "npm-audit-fix": 16,
-    }  # fmt: skip
-    # What a weak rubric would pass.
-    assert whole["blind-override"] - pinned > 10 * (clean["blind-override"] - pinned)
-    assert mean["ladder"] > mean["blind-override"] > mean["npm-audit-fix"] > mean["do-nothing"]
 
 
 def test_digests_are_stable_and_named():
@@ -130,49 +93,31 @@ def test_digests_are_stable_and_named():
         assert len(system.digest()) == 64
 
 
-def changed(case_id):
-    """Return folder to version before and after, where the ladder changed it."""
-    before, after = untouched(case_id).packages, solved(case_id).packages
-    return {
-        path: (before.get(path, {}).get("version"), after.get(path, {}).get("version"))
-        for path in before.keys() | after.keys()
-        if path and before.get(path) != after.get(path)
-    }
-
-
-def test_a_refresh_touches_one_entry():
-    assert changed(LODASH) == {"node_modules/lodash": ("4.17.20", "4.18.1")}
-
-
-def test_both_parents_are_refreshed():
-    assert changed(WS).keys() >= {"node_modules/engine.io", "node_modules/socket.io-adapter"}
-    assert solved(WS).manifest == untouched(WS).manifest
-
-
-def test_an_exact_pin_stays_exact_and_moves_as_little_as_it_can():
-    assert solved(AXIOS).manifest["dependencies"]["axios"] == "0.21.2"
-
-
 @pytest.mark.parametrize(
-    ("case_id", "table", "name", "line"),
+    ("case_id", "manifest", "locked"),
     [
-        (SEMVER, "devDependencies", "nodemon", "^3."),
-        (BRACES, "devDependencies", "chokidar", "^3."),
-        (JWT, "dependencies", "jsonwebtoken", "^9."),
+        (LODASH, {}, {"node_modules/lodash": "4.18.1"}),
+        (WS, {}, {"node_modules/engine.io/node_modules/ws": None}),
+        (AXIOS, {("dependencies", "axios"): "0.21.2"}, {"node_modules/axios": "0.21.2"}),
+        (SEMVER, {("devDependencies", "nodemon"): "^3."}, {}),
+        (BRACES, {("devDependencies", "chokidar"): "^3."}, {}),
+        (JWT, {("dependencies", "jsonwebtoken"): "^9."}, {}),
+        (COOKIE, {("overrides", "csurf"): {"cookie": "0.7.0"}}, {"node_modules/cookie": "0.7.2"}),
     ],
 )
-def test_a_major_is_the_nearest_that_does_it(case_id, table, name, line):
-    output = solved(case_id)
+def test_the_ladder_edits_no_more_than_it_has_to(case_id, manifest, locked):
+    made, given = solved(case_id), untouched(case_id).manifest
+    edits = {
+        (table, key): value
+        for table, held in made.manifest.items() if isinstance(held, dict)
+        for key, value in held.items() if given.get(table, {}).get(key) != value
+    }  # fmt: skip
 
-    assert output.manifest[table][name].startswith(line)
-    assert output.packages[f"node_modules/{name}"]["version"] == output.manifest[table][name][1:]
-
-
-def test_an_override_is_scoped_to_who_asks():
-    output = solved(COOKIE)
-
-    assert output.manifest["overrides"] == {"csurf": {"cookie": "0.7.0"}}
-    assert output.packages["node_modules/cookie"]["version"] == "0.7.2"  # cookie-parser's own
+    assert edits.keys() == manifest.keys()
+    for place, value in edits.items():
+        nearest = str(manifest[place]).endswith(".") and value.startswith(manifest[place])
+        assert nearest or value == manifest[place]
+    assert {path: made.packages.get(path, {}).get("version") for path in locked} == locked
 
 
 def test_where_there_is_no_fix_the_files_come_back_byte_for_byte():
@@ -212,98 +157,42 @@ def test_collation_puts_signs_first_and_ignores_case_at_first():
     ]  # fmt: skip
 
 
-def small(root, **packages):
-    """Resolve a project from nothing, against packages given as ``name={version: dependencies}``."""
-    registry = Registry(
-        {
-            name.replace("_", "-"): {
-                "versions": {
-                    version: fields if "peerDependencies" in fields else {"dependencies": fields}
-                    for version, fields in versions.items()
-                }
-            }
-            for name, versions in packages.items()
-        }
-    )
-    made = resolve_tree({"": {"dependencies": root}}, registry, Change())
-    return {path: entry["version"] for path, entry in made.items() if path}
-
-
-def test_what_does_not_conflict_is_hoisted():
-    made = small({"a": "^1.0.0"}, a={"1.0.0": {"b": "*"}}, b={"1.0.0": {"c": "*"}}, c={"1.0.0": {}})
-
-    assert made == {
-        "node_modules/a": "1.0.0",
-        "node_modules/b": "1.0.0",
-        "node_modules/c": "1.0.0",
+def small(packages, **root):
+    """Resolve a project from nothing, against packages given as name to version to dependencies."""
+    registry = {
+        name: {"versions": {version: {"dependencies": asked} for version, asked in held.items()}}
+        for name, held in packages.items()
     }
-
-
-def test_what_conflicts_is_nested():
-    made = small(
-        {"a": "*", "c": "^1.0.0"},
-        a={"1.0.0": {"c": "^2.0.0"}},
-        c={"1.0.0": {}, "2.0.0": {}},
-    )
-
-    assert made == {
-        "node_modules/a": "1.0.0",
-        "node_modules/a/node_modules/c": "2.0.0",
-        "node_modules/c": "1.0.0",
-    }
-
-
-def test_a_cycle_ends():
-    made = small({"a": "*"}, a={"1.0.0": {"b": "*"}}, b={"1.0.0": {"a": "*"}})
-
-    assert made == {"node_modules/a": "1.0.0", "node_modules/b": "1.0.0"}
-
-
-def test_a_peer_is_placed_beside_its_dependent():
-    made = small(
-        {"a": "*"}, a={"1.0.0": {"peerDependencies": {"p": "^1.0.0"}}}, p={"1.0.0": {}, "2.0.0": {}}
-    )
-
-    assert made == {"node_modules/a": "1.0.0", "node_modules/p": "1.0.0"}
+    return resolve_tree({"": {"dependencies": root}}, Registry(registry), Change())
 
 
 def test_a_circle_of_versions_that_would_nest_for_ever_is_unresolvable():
+    circle = {
+        "a": {"1.0.0": {"b": "^2.0.0"}, "2.0.0": {"b": "^1.0.0"}},
+        "b": {"1.0.0": {"a": "^1.0.0"}, "2.0.0": {"a": "^2.0.0"}},
+    }
     with pytest.raises(Unresolvable, match="inside itself"):
-        small(
-            {"a": "^1.0.0", "b": "^1.0.0"},
-            a={"1.0.0": {"b": "^2.0.0"}, "2.0.0": {"b": "^1.0.0"}},
-            b={"1.0.0": {"a": "^1.0.0"}, "2.0.0": {"a": "^2.0.0"}},
-        )
+        small(circle, a="^1.0.0", b="^1.0.0")
 
 
 def test_a_range_without_a_version_is_unresolvable():
     with pytest.raises(Unresolvable, match="no known version of b satisfies"):
-        small({"a": "*"}, a={"1.0.0": {"b": "^9.0.0"}}, b={"1.0.0": {}})
+        small({"a": {"1.0.0": {"b": "^9.0.0"}}, "b": {"1.0.0": {}}}, a="*")
 
 
 def test_random_projects_resolve_to_whole_trees_or_not_at_all():
-    resolved = 0
+    resolved, names = 0, ["a", "b", "c", "d", "e", "f"]
+    versions = [f"{major}.{minor}.0" for major in (1, 2) for minor in (0, 1)]
     for seed in range(40):
         rng = random.Random(seed)  # noqa: S311 - a made-up project, no secret
-        names = ["a", "b", "c", "d", "e", "f"]
         packages = {
-            name: {
-                "versions": {
-                    f"{major}.{minor}.0": {
-                        "dependencies": {
-                            other: f"^{rng.randint(1, 2)}.0.0"
-                            for other in rng.sample([*names[at + 1 :], "a"], 1 + (at < 4))
-                        }
-                    }
-                    for major in (1, 2)
-                    for minor in (0, 1)
-                }
-            }
+            name: {version: {
+                other: f"^{rng.randint(1, 2)}.0.0" for other in rng.sample([*names[at + 1 :], "a"], 1 + (at < 4))
+            } for version in versions}
             for at, name in enumerate(names)
-        }
-        root = {"": {"dependencies": {"a": "*", "b": "^1.0.0"}}}
+        }  # fmt: skip
         try:
-            made = resolve_tree(root, Registry(packages), Change())
+            made = small(packages, a="*", b="^1.0.0")
         except Unresolvable:
             continue
         resolved += 1

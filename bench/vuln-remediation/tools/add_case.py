@@ -25,6 +25,7 @@ import re
 import shutil
 import sys
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final
@@ -44,9 +45,8 @@ RECORDS: Final = Path(__file__).with_name("records")
 def main() -> int:
     """Write a case and print what is left to decide."""
     options = argparse.ArgumentParser(description=__doc__.strip().splitlines()[0])
-    options.add_argument(
-        "case", metavar="NUMBER-NAME", help="such as 024-nanoid; the CVE is put in between"
-    )
+    about = "such as 024-nanoid; the CVE is put in between"
+    options.add_argument("case", metavar="NUMBER-NAME", help=about)
     options.add_argument("--record", type=Path, action="append", required=True)
     options.add_argument("--project", type=Path, required=True)
     options.add_argument("--metadata", type=Path, required=True)
@@ -105,7 +105,12 @@ def add(given: argparse.Namespace) -> int:
         if isinstance(error, RecordError):
             return _fail(f"{case_id} was taken back: {error}")
         raise
-    _report(case_id, proposal)
+    said = [
+        f"{case_id}: {proposal.fix_class}, {proposal.observed}",
+        *(f"decide: {text}" for text in proposal.open),
+        "then: pytest bench/vuln-remediation/tests, benchgate pin, and the tables of README.md",
+    ]
+    sys.stdout.write("\n".join(said) + "\n")
     return 0
 
 
@@ -142,29 +147,12 @@ def _write_input(folder: Path, given: argparse.Namespace, facts: list[dict[str, 
     frozen = freeze(read_metadata(given.metadata), lock, near)
     (folder / "registry.json").write_text(render(frozen), encoding="utf-8")
     for path, entry in lock["packages"].items():
-        known = (
-            frozen.get(package_name(path, entry), {})
-            .get("versions", {})
-            .get(entry.get("version"), {})
-        )
-        if known.get("hasInstallScript"):
+        known = frozen.get(package_name(path, entry), {"versions": {}})["versions"]
+        if known.get(entry.get("version"), {}).get("hasInstallScript"):
             entry["hasInstallScript"] = True
     (folder / "package-lock.json").write_text(lock_text(lock), encoding="utf-8")
-    public = [
-        {
-            key: one[key]
-            for key in (
-                "cve",
-                "ghsa",
-                "package",
-                "vulnerable_range",
-                "ranges",
-                "severity",
-                "first_patched",
-            )
-        }
-        for one in facts
-    ]
+    shown = ("cve", "ghsa", "package", "vulnerable_range", "ranges", "severity", "first_patched")
+    public = [{key: one[key] for key in shown} for one in facts]
     _json(folder / "advisory.json", {**public[0], **({"also": public[1:]} if public[1:] else {})})
 
 
@@ -190,16 +178,11 @@ def read_metadata(path: Path) -> dict[str, Any]:
     body = path.read_bytes()
     held = json.loads(lzma.decompress(body) if path.suffix == ".xz" else body)
     if "schema_version" in held:
-        return {
-            name: {
-                "dist-tags": {"latest": one["latest"]} if "latest" in one else {},
-                "versions": {
-                    version: {**entry, "dist": {"integrity": entry.get("integrity")}}
-                    for version, entry in one["versions"].items()
-                },
-            }
-            for name, one in held["packages"].items()
-        }
+        for one in held["packages"].values():
+            one["dist-tags"] = {key: one[key] for key in ("latest",) if key in one}
+            for entry in one["versions"].values():
+                entry["dist"] = {"integrity": entry.get("integrity")}
+        return dict(held["packages"])
     return dict(held)
 
 
@@ -216,9 +199,7 @@ def _append(
         _json(RECORDS / f"{record['id']}.json", record)
         known = [entry["url"].rpartition("/")[2] for entry in held.get(one["package"], [])]
         if one["ghsa"] not in known:
-            number = 1 + max(
-                (entry["id"] for entries in held.values() for entry in entries), default=0
-            )
+            number = 1 + max((entry["id"] for entry in chain(*held.values())), default=0)
             held.setdefault(one["package"], []).append(bulk_entry(record, one, number))
     _json(ADVISORIES, held)
     return held
@@ -248,23 +229,15 @@ def _proposal(
             files = {**project_files(folder), **project_files(given.answer)}
             if not (given.answer / LOCK).is_file():
                 for command in (("install", "--no-audit"), COMMAND):
-                    made = npm.run(command, files, served.url("new"))
-                    if made.exit_code not in (0, 1) or "npm error" in made.stderr:
-                        _stop(f"npm cannot lock the answer: {made.stderr.strip()[-800:]}")
-                    files |= made.files
+                    run = npm.run(command, files, served.url("new"))
+                    if run.exit_code not in (0, 1) or "npm error" in run.stderr:
+                        _stop(f"npm cannot lock the answer: {run.stderr.strip()[-800:]}")
+                    files |= run.files
             answer = {"files": files, "status": "fixed"}
-    solved, fixable = (
-        read_output(answer, before),
-        [one for one in facts if one["ghsa"] not in given.no_fix],
-    )
-    proposal = propose(
-        before,
-        (solved, answer["status"]),
-        read_output({"files": by_npm.files}, before),
-        fixable,
-        registry,
-    )
-    return proposal, answer
+    made = (read_output(answer, before), answer["status"])
+    npm_made = read_output({"files": by_npm.files}, before)
+    fixable = [one for one in facts if one["ghsa"] not in given.no_fix]
+    return propose(before, made, npm_made, fixable, registry), answer
 
 
 def _stop(said: str) -> None:
@@ -280,22 +253,16 @@ def _write_expected(
     facts: list[dict[str, Any]],
     advisories: Mapping[str, Any],
 ) -> None:
-    registry = json.loads((folder / "input" / "registry.json").read_text(encoding="utf-8"))[
-        "packages"
-    ]
+    registry = json.loads((folder / "input" / "registry.json").read_bytes())["packages"]
     named = [_brief(one["ghsa"], one["package"], one["vulnerable_range"]) for one in facts]
     targets = [one for one in named if one["ghsa"] not in given.no_fix]
     hopeless = [one for one in named if one["ghsa"] in given.no_fix]
-    others = [
-        brief
-        for package, entries in advisories.items()
+    known = [
+        _brief(entry["url"].rpartition("/")[2], package, entry["vulnerable_versions"])
+        for package, entries in advisories.items() if package in registry
         for entry in entries
-        if package in registry
-        and (
-            brief := _brief(entry["url"].rpartition("/")[2], package, entry["vulnerable_versions"])
-        )
-        not in named
-    ]
+    ]  # fmt: skip
+    others = [one for one in known if one not in named]
     (folder / "expected").mkdir()
     expected = {
         "schema_version": 1,
@@ -312,6 +279,8 @@ def _write_expected(
 def _write_manifest(
     folder: Path, case_id: str, given: argparse.Namespace, facts: Mapping[str, Any], proposal: Any
 ) -> None:
+    severe = facts["severity"] == "CRITICAL" or proposal.disposition == "negative"
+    critical = given.critical or severe
     today = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     case = {
         "case_id": case_id,
@@ -325,7 +294,7 @@ def _write_manifest(
         "tags": ["npm", proposal.fix_class, *given.tag],
         "timeout_seconds": 60,
         "cluster": given.cluster or facts["package"].replace("@", "").replace("/", "-"),
-        **({"critical": True} if _is_critical(given, facts, proposal) else {}),
+        **({"critical": True} if critical else {}),
     }
     taken = ("cve", "ghsa", "package", "vulnerable_range", "ranges", "severity", "cwe")
     table = {
@@ -340,21 +309,6 @@ def _write_manifest(
     }
     text = tomli_w.dumps({"case": case, "facts": table}).replace(" 00:00:00+00:00", "T00:00:00Z")
     (folder / "case.toml").write_text(text, encoding="utf-8")
-
-
-def _is_critical(given: argparse.Namespace, facts: Mapping[str, Any], proposal: Any) -> bool:
-    return bool(
-        given.critical or facts["severity"] == "CRITICAL" or proposal.disposition == "negative"
-    )
-
-
-def _report(case_id: str, proposal: Any) -> None:
-    said = [
-        f"{case_id}: {proposal.fix_class}, {proposal.observed}",
-        *(f"decide: {text}" for text in proposal.open),
-        "then: pytest bench/vuln-remediation/tests, benchgate pin, and the tables of README.md",
-    ]
-    sys.stdout.write("\n".join(said) + "\n")
 
 
 def _brief(ghsa: str, package: str, affected: str) -> dict[str, str]:

@@ -25,7 +25,10 @@ CLASS: Final = Path(__file__).resolve().parent.parent
 
 def main() -> None:
     """Print the table: what the systems scored, by fix class."""
-    cases, results = load_cases(CLASS), measured()
+    cases = load_cases(CLASS)
+    with loaded_class(CLASS) as bench:
+        systems = sorted(bench.task_class.systems)
+    results = {name: _results(name) for name in systems}
     rows = (
         [
             title,
@@ -37,18 +40,10 @@ def main() -> None:
     sys.stdout.write("\n".join(table(["fix class", "cases", *results], rows)) + "\n")
 
 
-def measured() -> dict[str, dict[str, TrialResult]]:
-    """Run every registered system on every case; return the results by system, then by case id."""
-    with loaded_class(CLASS) as bench:
-        systems = sorted(bench.task_class.systems)
-    reports = {
-        name: run_eval(CLASS.name, system_under_test=name, bench_root=CLASS.parent)
-        for name in systems
-    }
-    return {
-        name: {result.case_id: result for result in report.per_case}
-        for name, report in reports.items()
-    }
+def _results(system: str) -> dict[str, TrialResult]:
+    """Run a system on every case; return the results by case id."""
+    report = run_eval(CLASS.name, system_under_test=system, bench_root=CLASS.parent)
+    return {result.case_id: result for result in report.per_case}
 
 
 def table(head: Sequence[str], rows: Iterable[Iterable[str]]) -> Iterator[str]:

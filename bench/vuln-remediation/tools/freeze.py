@@ -18,19 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
 KEPT: Final = (
-    "dependencies",
-    "optionalDependencies",
-    "peerDependencies",
-    "peerDependenciesMeta",
-    "engines",
-    "os",
-    "cpu",
-    "libc",
-    "hasInstallScript",
-    "hasShrinkwrap",
-    "bundleDependencies",
-    "deprecated",
-)
+    "dependencies", "optionalDependencies", "peerDependencies", "peerDependenciesMeta", "engines", "os", "cpu", "libc",
+    "hasInstallScript", "hasShrinkwrap", "bundleDependencies", "deprecated",
+)  # fmt: skip
 _AT_INSTALL: Final = ("preinstall", "install", "postinstall")
 _RESOLVED: Final = ("dependencies", "optionalDependencies", "peerDependencies")
 
@@ -54,18 +44,14 @@ def frozen_entry(name: str, manifest: Mapping[str, Any]) -> dict[str, Any]:
     scripts = manifest.get("scripts")
     if isinstance(scripts, dict) and any(scripts.get(name) for name in _AT_INSTALL):
         entry["hasInstallScript"] = True
-    if licence := _licence(manifest.get("license")):
+    licence = manifest.get("license")
+    if licence := licence.get("type", licence) if isinstance(licence, dict) else licence:
         entry["license"] = licence
     if binaries := _binaries(name, manifest.get("bin")):
         entry["bin"] = binaries
-    integrity = manifest.get("dist", {}).get("integrity")
-    if integrity:
+    if integrity := manifest.get("dist", {}).get("integrity"):
         entry["integrity"] = integrity
     return entry
-
-
-def _licence(written: Any) -> Any:
-    return written.get("type", written) if isinstance(written, dict) else written
 
 
 def _binaries(name: str, written: Any) -> dict[str, str]:

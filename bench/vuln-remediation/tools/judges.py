@@ -39,14 +39,8 @@ if TYPE_CHECKING:
     Packages = Mapping[str, Mapping[str, Any]]
 
 EDGE_CODES: Final = frozenset(
-    {
-        "edge_unresolved",
-        "edge_out_of_range",
-        "override_not_locked",
-        "override_conflict",
-        "override_malformed",
-    }
-)
+    {"edge_unresolved", "edge_out_of_range", "override_not_locked", "override_conflict", "override_malformed"}
+)  # fmt: skip
 """The failure modes that ``npm ls`` detects as well."""
 
 
@@ -125,12 +119,9 @@ def judge(npm: Npm, items: list[Item]) -> list[Verdict]:
         LoopbackRegistry(packages, {one: known_advisories(one) for one in packages}) as registry,
         ThreadPoolExecutor(WORKERS) as pool,
     ):
-        return list(
-            pool.map(
-                lambda item: _judge(npm, item, packages[item.case_id], registry.url(item.case_id)),
-                items,
-            )
-        )
+        urls = [registry.url(item.case_id) for item in items]
+        held = [packages[item.case_id] for item in items]
+        return list(pool.map(_judge, [npm] * len(items), items, held, urls))
 
 
 def _judge(npm: Npm, item: Item, packages: Packages, url: str) -> Verdict:
@@ -155,7 +146,7 @@ def _judge(npm: Npm, item: Item, packages: Packages, url: str) -> Verdict:
         instances={} if "refused" in audit else _instances(item.case_id, project),
         npm_instances={name: frozenset(found["nodes"]) for name, found in named.items()},
         mixed=frozenset(
-            name for name in named if any(isinstance(via, str) for via in named[name]["via"])
+            name for name, one in named.items() if any(isinstance(via, str) for via in one["via"])
         ),
         whole=not codes & EDGE_CODES,
         npm_whole=npm.run(("ls", "--all"), files, url).exit_code == 0,
@@ -207,17 +198,7 @@ def outputs(cases: Iterable[BenchCase], systems: Mapping[str, System]) -> list[I
 
 def damaged_inputs(cases: Iterable[BenchCase], seeds: int) -> list[Item]:
     """Return the given projects, each damaged once for every seed."""
-    given = [
-        Item(
-            case.case_id,
-            "input",
-            {
-                name: (case.input_path / name).read_text(encoding="utf-8")
-                for name in (MANIFEST, LOCK)
-            },
-        )
-        for case in cases
-    ]
+    given = [Item(case.case_id, "input", project_files(case.input_path)) for case in cases]
     return [damaged(item, seed) for seed in range(seeds) for item in given]
 
 

@@ -74,11 +74,9 @@ class LoopbackRegistry:
     ) -> dict[str, Any]:
         # npm requires an address for each version; no lock may contain it.
         tarball = f"{self.url(registry)}{name}/-/{version}.tgz"
-        held = {key: value for key, value in entry.items() if key != "integrity"}
-        dist = {"tarball": tarball}
-        if "integrity" in entry:
-            dist["integrity"] = entry["integrity"]
-        return {**held, "name": name, "version": version, "dist": dist}
+        dist = {key: entry[key] for key in ("integrity",) if key in entry}
+        held = {key: value for key, value in entry.items() if key not in dist}
+        return {**held, "name": name, "version": version, "dist": {"tarball": tarball, **dist}}
 
     def advisories(self, registry: str, asked: Mapping[str, Any]) -> dict[str, Any]:
         """Return the advisories of the packages asked for; npm compares the versions itself."""
@@ -99,9 +97,7 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_GET(self) -> None:  # the name is http.server's
-        registry, name = self._target()
-        owner = self.server.owner
-        self._answer(owner.packument(registry, name))
+        self._answer(self.server.owner.packument(*self._target()))
 
     def do_POST(self) -> None:  # the name is http.server's
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
@@ -116,12 +112,9 @@ class _Handler(BaseHTTPRequestHandler):
         return registry, unquote(rest)
 
     def _answer(self, found: Mapping[str, Any] | None) -> None:
-        status = HTTPStatus.NOT_FOUND if found is None else HTTPStatus.OK
-        self._send(status, "application/json", json.dumps(found or {}).encode())
-
-    def _send(self, status: HTTPStatus, kind: str, body: bytes) -> None:
-        self.send_response(status)
-        self.send_header("Content-Type", kind)
+        body = json.dumps(found or {}).encode()
+        self.send_response(HTTPStatus.NOT_FOUND if found is None else HTTPStatus.OK)
+        self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)

@@ -18,15 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 FLAGS: Final = (
-    "--package-lock-only",
-    "--ignore-scripts",
-    "--omit-lockfile-registry-resolved",
-    "--lockfile-version=3",
-    "--no-fund",
-    "--no-update-notifier",
-    "--no-progress",
-    "--fetch-retries=0",
-)
+    "--package-lock-only", "--ignore-scripts", "--omit-lockfile-registry-resolved", "--lockfile-version=3", "--no-fund",
+    "--no-update-notifier", "--no-progress", "--fetch-retries=0",
+)  # fmt: skip
 TIMEOUT: Final = 120
 
 
@@ -91,14 +85,7 @@ class Npm:
             "npm_config_logs_max": "0",
         }
 
-    def run(
-        self,
-        arguments: tuple[str, ...],
-        files: Mapping[str, str],
-        registry: str,
-        *,
-        flags: tuple[str, ...] = FLAGS,
-    ) -> NpmRun:
+    def run(self, arguments: tuple[str, ...], files: Mapping[str, str], registry: str) -> NpmRun:
         """
         Run npm on a project in a folder of its own.
 
@@ -114,17 +101,17 @@ class Npm:
                 (project / name).write_text(text, encoding="utf-8", newline="")
             places = ("--cache", str(scratch / "cache"), "--registry", registry)
             done = subprocess.run(  # noqa: S603 - a fixed command; the files are its input
-                [str(self.path), *arguments, *flags, *places],
+                [str(self.path), *arguments, *FLAGS, *places],
                 cwd=project, env=self._environment(scratch), capture_output=True, text=True,
                 check=False, timeout=TIMEOUT,
             )  # fmt: skip
-            after = {
-                name: text
+            now = {
+                name: (project / name).read_text(encoding="utf-8")
                 for name in {MANIFEST: None, LOCK: None, **files}
                 if (project / name).is_file()
-                and (
-                    (text := (project / name).read_text(encoding="utf-8")) != files.get(name)
-                    or name in (MANIFEST, LOCK)
-                )
             }
+            after = {
+                name: text for name, text in now.items()
+                if name in (MANIFEST, LOCK) or text != files.get(name)
+            }  # fmt: skip
         return NpmRun(done.returncode, done.stdout, done.stderr, after)

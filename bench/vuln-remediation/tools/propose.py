@@ -67,9 +67,7 @@ def propose(
     wanted = list(targets)
     hit = _hit(before, wanted)
     if status in ("no-fix", "not-affected"):
-        return Proposal(
-            status, "negative", "medium", _chain(before, hit), status, _bounds(before), []
-        )
+        return Proposal(status, "negative", "medium", _chain(before, hit), status, _bounds(before))
     kind = changes.fix_class(before, after, hit)
     solved_by_npm = not _hit(npm, wanted)
     solutions = [after, *([npm] if solved_by_npm else [])]
@@ -142,16 +140,14 @@ def _open(
 def _bounds(before: Project, moved: Iterable[str] = ()) -> dict[str, Any]:
     locked = changes.direct_versions(before)
     kept = [name for name in SENTINELS if name in locked and name not in set(moved)]
-    empty: dict[str, Any] = {
-        key: []
-        for key in (
-            "may_change",
-            "spec_edits_allowed",
-            "majors_allowed",
-            "overrides_allowed",
-            "range_breaks_allowed",
-        )
-    }
+    lists = (
+        "may_change",
+        "spec_edits_allowed",
+        "majors_allowed",
+        "overrides_allowed",
+        "range_breaks_allowed",
+    )
+    empty: dict[str, Any] = {key: [] for key in lists}
     return {"fix_classes": {}, **empty, "sentinels": {name: locked[name] for name in kept}}
 
 

@@ -12,10 +12,13 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from benchgate.loader.imports import bench_package
 from benchgate.testing import load_cases
+
+if TYPE_CHECKING:
+    from _benchgate_bench.vuln_remediation.tools.npm import Npm
 
 BENCH: Final = Path(__file__).resolve().parent.parent.parent
 
@@ -32,22 +35,22 @@ def main() -> int:
     )
     given = options.parse_args()
     with bench_package(BENCH):
-        if given.force:
-            return _forced(given.cases)
-        return _record(given.cases, check=given.check)
+        from _benchgate_bench.vuln_remediation.tools import cassettes
+        from _benchgate_bench.vuln_remediation.tools.npm import Npm
+
+        npm, cases = Npm.find(), given.cases or cassettes.every_case()
+        if npm is None:
+            _say("no npm beside this Python or on the path")
+            return 2
+        return _forced(npm, cases) if given.force else _record(npm, cases, check=given.check)
 
 
-def _forced(cases: list[str]) -> int:
+def _forced(npm: Npm, cases: list[str]) -> int:
     from _benchgate_bench.vuln_remediation.rubric import VulnRemediationRubric
     from _benchgate_bench.vuln_remediation.tools import cassettes
-    from _benchgate_bench.vuln_remediation.tools.npm import Npm
 
-    npm = Npm.find()
-    if npm is None:
-        _say("no npm beside this Python or on the path")
-        return 2
     known, passed, points = load_cases(cassettes.CLASS), 0, 0.0
-    runs = cassettes.forced(npm, cases or cassettes.every_case())
+    runs = cassettes.forced(npm, cases)
     for case_id, run in runs.items():
         score = VulnRemediationRubric().score(known[case_id], {"files": run.files})
         passed += score.passed
@@ -60,17 +63,11 @@ def _forced(cases: list[str]) -> int:
     return 0
 
 
-def _record(cases: list[str], *, check: bool) -> int:
+def _record(npm: Npm, cases: list[str], *, check: bool) -> int:
     from _benchgate_bench.vuln_remediation.systems.npm_audit_fix import SYSTEM
     from _benchgate_bench.vuln_remediation.tools import cassettes
-    from _benchgate_bench.vuln_remediation.tools.npm import Npm
 
-    npm = Npm.find()
-    if npm is None:
-        _say("no npm beside this Python or on the path")
-        return 2
-    differing = 0
-    recorded = cassettes.record(npm, cases or cassettes.every_case())
+    differing, recorded = 0, cassettes.record(npm, cases)
     for case_id, made in recorded.items():
         if not check:
             cassettes.store(case_id, made)

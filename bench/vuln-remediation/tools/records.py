@@ -34,18 +34,11 @@ def read_record(path: Path) -> dict[str, Any]:
     if not all(isinstance(held.get(key), kind) for key, kind in _NEEDED.items()):
         msg = f"{path.name} is no record of OSV or GitHub: it has no {', '.join(_NEEDED)} of these kinds"
         raise RecordError(msg)
-    kept = {
-        key: held[key]
-        for key in ("id", "aliases", "published", "modified", "severity")
-        if held.get(key)
-    }
-    affected = [
-        {key: one[key] for key in ("package", "ranges", "versions") if key in one}
-        for one in held["affected"]
-    ]
+    keys = ("id", "aliases", "published", "modified", "severity")
+    parts = ("package", "ranges", "versions")
     return {
-        **kept,
-        "affected": affected,
+        **{key: held[key] for key in keys if held.get(key)},
+        "affected": [{key: one[key] for key in parts if key in one} for one in held["affected"]],
         "database_specific": dict(held.get("database_specific") or {}),
     }
 
@@ -113,10 +106,7 @@ def bulk_entry(record: Mapping[str, Any], facts: Mapping[str, Any], number: int)
         "severity": facts["severity"].lower(),
         "vulnerable_versions": facts["vulnerable_range"],
         "cwe": facts["cwe"],
-        "cvss": {
-            "score": record["database_specific"].get("cvss") or 0,
-            "vectorString": vector,
-        },
+        "cvss": {"score": record["database_specific"].get("cvss") or 0, "vectorString": vector},
     }
 
 
@@ -144,10 +134,7 @@ def _text(bounds: Mapping[str, str]) -> str:
 def _from_github(held: Mapping[str, Any]) -> dict[str, Any]:
     affected = [
         {
-            "package": {
-                "ecosystem": one["package"]["ecosystem"],
-                "name": one["package"]["name"],
-            },
+            "package": {"ecosystem": one["package"]["ecosystem"], "name": one["package"]["name"]},
             "ranges": [
                 {"type": "SEMVER", "events": _events(part)}
                 for part in str(one.get("vulnerable_version_range") or ">= 0").split("||")
@@ -156,15 +143,14 @@ def _from_github(held: Mapping[str, Any]) -> dict[str, Any]:
         for one in held.get("vulnerabilities") or []
     ]
     score = held.get("cvss") or {}
+    vector = score.get("vector_string")
     return {
         "id": held["ghsa_id"],
         "aliases": [held["cve_id"]] if held.get("cve_id") else [],
         "published": held.get("published_at") or held["updated_at"],
         "modified": held["updated_at"],
         "affected": affected,
-        "severity": [{"type": "CVSS_V3", "score": score["vector_string"]}]
-        if score.get("vector_string")
-        else [],
+        "severity": [{"type": "CVSS_V3", "score": vector}] if vector else [],
         "database_specific": {
             "severity": held.get("severity"),
             "cwe_ids": [one["cwe_id"] for one in held.get("cwes") or []],

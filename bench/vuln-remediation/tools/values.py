@@ -13,6 +13,7 @@ not mind is printed: npm knows no style, and nobody's wishes.
 from __future__ import annotations
 
 import argparse
+import copy
 import itertools
 import json
 import random
@@ -93,13 +94,11 @@ def changes(case: Any, answer: Mapping[str, Any], registry: Any, seed: int) -> I
     rng = random.Random(f"{seed} {case.case_id}")  # noqa: S311 - a choice, no secret
     target = str(case.facts["package"])
     while True:
-        manifest, lock = (
-            json.loads(json.dumps(answer[name])) for name in ("package.json", "package-lock.json")
+        manifest, lock = copy.deepcopy(
+            [answer[name] for name in ("package.json", "package-lock.json")]
         )
         packages = lock["packages"]
-        paths = [
-            path for path in sorted(packages) if FOLDER in path and not packages[path].get("link")
-        ]
+        paths = [p for p in sorted(packages) if FOLDER in p and not packages[p].get("link")]
         near = [path for path in paths if package_name(path, packages[path]) == target]
         path = rng.choice(near if near and rng.random() < 0.6 else paths)
         name = package_name(path, packages[path])
@@ -117,22 +116,22 @@ def changes(case: Any, answer: Mapping[str, Any], registry: Any, seed: int) -> I
             parent = rng.choice([package_name(p, packages[p]) for p in paths])
             value = spec(rng, name, versions) if rng.random() < 0.8 else packages[path]["version"]
             key = rng.choice([name, name, f"{name}@{spec(rng, name, versions)}"])
-            rule: dict[str, Any] = rng.choice(
-                [{key: value}, {key: value}, {parent: {key: value}}, {key: {".": value}}]
-            )
+            rules: list[dict[str, Any]] = [
+                {key: value},
+                {key: value},
+                {parent: {key: value}},
+                {key: {".": value}},
+            ]
+            rule = rng.choice(rules)
             given = manifest.get("overrides", {})
             manifest["overrides"] = rng.choice([rule, {**given, **rule}])
             title = f"overrides = {json.dumps(manifest['overrides'])}"
         elif kind == "version":
             version = rng.choice(versions)
-            kept = {
-                k: v for k, v in packages[path].items() if k in ("name", "dev", "optional", "peer")
-            }
-            packages[path] = {
-                "version": version,
-                **(registry.manifest(name, version) or {}),
-                **kept,
-            }
+            flags = ("name", "dev", "optional", "peer")
+            kept = {key: packages[path][key] for key in flags if key in packages[path]}
+            known = registry.manifest(name, version) or {}
+            packages[path] = {"version": version, **known, **kept}
             title = f"{path} at {version}"
         else:
             key, value = rng.choice(ENTRY_KEYS)
@@ -163,10 +162,8 @@ def harm(npm: Any, case: Any, change: Change, url: str) -> tuple[str, ...]:
     with_given = {**files, "package-lock.json": given["package-lock.json"]}
     states = [("as it is", (), files), ("after npm update", ("update",), files)]
     if own:
-        states += [
-            ("without the lock", ("install",), without),
-            ("with the given lock", ("install",), with_given),
-        ]
+        states.append(("without the lock", ("install",), without))
+        states.append(("with the given lock", ("install",), with_given))
     before = json.loads(change.files["package-lock.json"])["packages"]
     lines = {
         name: {breaking_line(before[path]["version"]) for path in instances(before, name)}
@@ -251,9 +248,8 @@ def main() -> int:
     for kind, listed in (("hole", holes), ("refused", strict)):
         for one in listed:
             words = "; ".join(one.harm) or "nothing against it"
-            sys.stdout.write(
-                f"{kind}: {one.change.case_id}: {one.change.title}: npm {one.npm}: {words}\n"
-            )
+            where = f"{one.change.case_id}: {one.change.title}"
+            sys.stdout.write(f"{kind}: {where}: npm {one.npm}: {words}\n")
     passed = sum(one.passed for one in found)
     sys.stdout.write(
         f"seed {given.seed}: {len(found)} changes given to npm, {passed} of them passed by the rubric, "
