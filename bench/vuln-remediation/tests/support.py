@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import copy
 import json
+import os
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from _benchgate_bench.vuln_remediation.rubric import VulnRemediationRubric
 from _benchgate_bench.vuln_remediation.systems.blind_override import BlindOverride
 from _benchgate_bench.vuln_remediation.systems.careless import (
@@ -19,6 +21,7 @@ from _benchgate_bench.vuln_remediation.systems.careless import (
 from _benchgate_bench.vuln_remediation.systems.controls import ClaimsSuccess, DoNothing
 from _benchgate_bench.vuln_remediation.systems.ladder import Ladder
 from _benchgate_bench.vuln_remediation.systems.npm_audit_fix import NpmAuditFix
+from _benchgate_bench.vuln_remediation.tools.npm import Npm
 
 from benchgate.testing import load_cases
 
@@ -65,6 +68,15 @@ def expected_folder(case_id: str) -> Path:
 def disposed(disposition: str) -> list[str]:
     """Return the cases of a disposition."""
     return [case_id for case_id in CASES if load(case_id).disposition == disposition]
+
+
+def required_npm() -> Npm:
+    """Return npm; skips the test where there is none, unless it is required."""
+    npm = Npm.find()
+    if npm is None and os.environ.get("BENCHGATE_REQUIRE_NPM") != "1":
+        pytest.skip("npm is not installed")
+    assert npm is not None, "BENCHGATE_REQUIRE_NPM=1, and there is no npm"
+    return npm
 
 
 class Output:

@@ -51,15 +51,11 @@ def by_github(tmp_path, text, **fields):
 def test_both_forms_of_a_record_give_the_same_facts(tmp_path):
     facts = facts_of(read_record(RECORDS / "GHSA-35jh-r3h4-6jhm.json"))
     github = {
-        "ghsa_id": facts["ghsa"],
-        "cve_id": facts["cve"],
-        "updated_at": facts["source"]["modified"] + "T10:00:00Z",
-        "severity": "high",
-        "cwes": [{"cwe_id": cwe} for cwe in facts["cwe"]],
-        "cvss": {"score": 7.2, "vector_string": "CVSS:3.1/AV:N"},
+        "ghsa_id": facts["ghsa"], "cve_id": facts["cve"], "updated_at": facts["source"]["modified"] + "T10:00:00Z",
+        "severity": "high", "cwes": [{"cwe_id": cwe} for cwe in facts["cwe"]],
+        "cvss": {"score": 7.2, "vector_string": "CVSS:3.1/AV:N"}, "package": {"ecosystem": "npm", "name": "lodash"},
         "source": {key: facts["source"][key] for key in ("repo", "path", "commit", "licence")},
-        "package": {"ecosystem": "npm", "name": "lodash"},
-    }
+    }  # fmt: skip
 
     assert by_github(tmp_path, "< 4.17.21", **github) == {**facts, "note": ""}
 
@@ -103,11 +99,9 @@ def test_records_as_they_are_published_need_nothing_of_this_bench(tmp_path):
 
     assert found == by_github(tmp_path, "< 1.2.0", severity="low")
     assert found["source"] == {
-        "repo": "github/advisory-database",
         "path": "advisories/github-reviewed/2024/10/GHSA-aaaa-aaaa-aaaa/GHSA-aaaa-aaaa-aaaa.json",
-        "licence": "CC-BY-4.0",
-        "modified": "2024-10-05",
-    }
+        "repo": "github/advisory-database", "licence": "CC-BY-4.0", "modified": "2024-10-05",
+    }  # fmt: skip
     assert "details" not in read_record(written(tmp_path, osv))
     for broken in ({}, {"id": "x"}, {**osv, "affected": None}):
         with pytest.raises(RecordError, match="no record of OSV or GitHub"):
@@ -154,9 +148,7 @@ def test_metadata_that_was_frozen_can_be_frozen_again(case_id):
         for name, one in again.items()
         for version, entry in one["versions"].items()
     )
-    assert {
-        package_name(path, entry) for path, entry in project.packages.items() if path
-    } <= again.keys()
+    assert {package_name(*one) for one in project.packages.items() if one[0]} <= again.keys()
 
 
 def test_another_npm_than_the_recorded_is_refused(monkeypatch, capsys):

@@ -3,7 +3,6 @@
 
 import hashlib
 import json
-import os
 import shutil
 
 import pytest
@@ -20,15 +19,11 @@ from _benchgate_bench.vuln_remediation.tests.support import (
     CLASS,
     LODASH,
     load,
+    required_npm,
 )
 from _benchgate_bench.vuln_remediation.tools import cassettes
-from _benchgate_bench.vuln_remediation.tools.npm import Npm
 
 from benchgate.models import Cassette
-
-NPM = Npm.find()
-REQUIRED = os.environ.get("BENCHGATE_REQUIRE_NPM") == "1"
-needs_npm = pytest.mark.skipif(NPM is None and not REQUIRED, reason="npm is not installed")
 
 
 def body(case_id):
@@ -68,19 +63,15 @@ def test_what_is_played_back_is_what_was_recorded(case_id):
     assert made["status"] == ("vulnerable" if recorded["exit_code"] else "fixed")
 
 
-def test_a_case_without_a_cassette():
+def test_a_cassette_that_is_not_there(tmp_path):
     bare = load(LODASH).model_copy(update={"cassettes": {}})
+    gone = with_cassette(LODASH, tmp_path / "gone.json", body(LODASH))
+    (tmp_path / "gone.json").unlink()
 
     with pytest.raises(CassetteError, match=r"case 001-.*: no \[cassettes.npm-audit-fix\]"):
         NpmAuditFix()(bare)
-
-
-def test_a_cassette_that_is_gone(tmp_path):
-    case = with_cassette(LODASH, tmp_path / "gone.json", body(LODASH))
-    (tmp_path / "gone.json").unlink()
-
     with pytest.raises(CassetteError, match="cannot be read: No such file"):
-        NpmAuditFix()(case)
+        NpmAuditFix()(gone)
 
 
 SEALED = load(LODASH).cassettes[SYSTEM].sha256
@@ -160,22 +151,17 @@ def test_the_same_tool_must_write_the_same_bytes_and_another_the_same_json(field
 
 
 @pytest.mark.slow
-@needs_npm
 def test_npm_does_today_what_it_did_when_it_was_recorded():
-    assert NPM is not None, "BENCHGATE_REQUIRE_NPM=1, and there is no npm"
+    npm = required_npm()
+    made = cassettes.record(npm, CASES)
 
-    made = cassettes.record(NPM, CASES)
-
-    versions = f"npm {NPM.version} on Node.js {NPM.node}, recorded {RECORDED}"
+    versions = f"npm {npm.version} on Node.js {npm.node}, recorded {RECORDED}"
     found = {case_id: cassettes.differences(body(case_id), made[case_id]) for case_id in CASES}
     assert {case_id: fields for case_id, fields in found.items() if fields} == {}, versions
 
 
-@needs_npm
 def test_a_recording_names_neither_the_machine_nor_the_registry():
-    assert NPM is not None, "BENCHGATE_REQUIRE_NPM=1, and there is no npm"
-
-    made = cassettes.record(NPM, [BACKPORT])[BACKPORT].decode()
+    made = cassettes.record(required_npm(), [BACKPORT])[BACKPORT].decode()
 
     for word in ("127.0.0.1", "localhost", 'resolved\\"', str(CLASS), "/tmp"):  # noqa: S108
         assert word not in made

@@ -2,7 +2,6 @@
 """npm, which shares no code with the rubric, must find the same vulnerable entries and the same broken edges."""
 
 import itertools
-import os
 
 import pytest
 from _benchgate_bench.vuln_remediation.tests.support import (
@@ -12,24 +11,16 @@ from _benchgate_bench.vuln_remediation.tests.support import (
     LODASH,
     SYSTEMS,
     load,
+    required_npm,
     untouched,
 )
 from _benchgate_bench.vuln_remediation.tools import judges
-from _benchgate_bench.vuln_remediation.tools.npm import Npm
-
-NPM = Npm.find()
-REQUIRED = os.environ.get("BENCHGATE_REQUIRE_NPM") == "1"
-pytestmark = pytest.mark.skipif(NPM is None and not REQUIRED, reason="npm is not installed")
-
 
 BELOW_A_WORKSPACE = ("046-cve-2022-25883-semver", "blind-override")
 """Far below a workspace ``npm ls`` calls what an override bends invalid; ``npm install`` and ``ci`` keep it."""
 
 
-@pytest.fixture(scope="module")
-def npm():
-    assert NPM is not None, "BENCHGATE_REQUIRE_NPM=1, and there is no npm"
-    return NPM
+npm = pytest.fixture(required_npm, scope="module")
 
 
 def differing(verdicts):

@@ -29,10 +29,8 @@ REGISTRY = {
     for name, versions in VERSIONS.items()
 }  # fmt: skip
 MANIFEST = {
-    "name": "p",
-    "version": "1.0.0",
-    "dependencies": {"top": "^1.0.0", "keep": "^1.0.0", "spare": "^1.0.0"},
-}
+    "name": "p", "version": "1.0.0", "dependencies": {"top": "^1.0.0", "keep": "^1.0.0", "spare": "^1.0.0"},
+}  # fmt: skip
 EXPECTED = {
     "schema_version": 1,
     "target": {"ghsa": "GHSA-t", "package": "bad", "vulnerable_range": "<1.1.0"},
@@ -110,11 +108,9 @@ def may(*names):
 
 SCOPED = {"fix_classes": {"scoped-override": 1.0}, "overrides_allowed": ["bad"]}
 BREAK = {"range_breaks_allowed": [["top", "bad"]]}
-MAJOR = {
-    "fix_classes": {"parent-major": 1.0},
-    "may_change": ["bad", "top"],
-    "spec_edits_allowed": ["top"],
-}
+ELSEWHERE = {**SCOPED, **BREAK, "overrides_allowed": ["top"]}
+MAJOR = {"fix_classes": {"parent-major": 1.0}, **may("top"), "spec_edits_allowed": ["top"]}
+BUMP = {"fix_classes": {"parent-bump": 1.0}}
 
 
 def test_weights_sum_to_one_hundred():
@@ -131,36 +127,16 @@ def test_the_rubric_refuses_a_case_without_expectations():
 @pytest.mark.parametrize(
     ("made", "edited", "axis", "cost"),
     [
-        (
-            fixed(),
-            {"fix_classes": {"parent-bump": 1.0}},
-            "fix_class",
-            (0.80, "fix_class_unexpected"),
-        ),
+        (fixed(), BUMP, "fix_class", (0.80, "fix_class_unexpected")),
         (LOCK_BROKEN, {}, "lock_consistent", (0.85 * 0.75, "entry_mismatch")),
         (OVERRIDDEN, SCOPED, "edges_in_range", (0.96, "range_broken")),
-        (
-            OVERRIDDEN,
-            {**SCOPED, **BREAK, "overrides_allowed": ["top"]},
-            "no_needless_override",
-            (0.96, "override_needless"),
-        ),
+        (OVERRIDDEN, ELSEWHERE, "no_needless_override", (0.96, "override_needless")),
         (SPARE_LOST, may("spare"), "project_kept", (0.95 / 4, "direct_dependency_lost")),
         (MAJOR_MADE, MAJOR, "no_needless_major", (0.96, "major_needless")),
         (DOWNGRADED, may("spare"), "no_downgrade", (0.97, "downgrade")),
         (SENTINEL_RAISED, may("keep"), "sentinels_kept", (0.97, "sentinel_changed")),
-        (
-            ADDED,
-            {**may("engines"), "fix_classes": {"parent-bump": 1.0}},
-            "no_added_direct",
-            (0.97, "direct_dependency_added"),
-        ),
-        (
-            SPEC_EDITED,
-            {"fix_classes": {"parent-bump": 1.0}},
-            "specs_kept",
-            (0.97, "manifest_edit_needless"),
-        ),
+        (ADDED, {**may("engines"), **BUMP}, "no_added_direct", (0.97, "direct_dependency_added")),
+        (SPEC_EDITED, BUMP, "specs_kept", (0.97, "manifest_edit_needless")),
         (fixed(), {"may_change": []}, "changes_bounded", (0.98, "change_out_of_bounds")),
         (ADVISED, {}, "no_new_advisory", (0.98, "advisory_introduced")),
     ],
@@ -206,8 +182,7 @@ def test_a_second_best_kind_of_fix_earns_its_share(scored):
 def test_what_is_allowed_costs_nothing(scored):
     assert scored(MAJOR_MADE, **MAJOR, majors_allowed=["top"]).score == 1.0
     assert scored(OVERRIDDEN, **SCOPED, **BREAK).score == 1.0
-    allowed = {"fix_classes": {"parent-bump": 1.0}, "spec_edits_allowed": ["spare"]}
-    assert scored(SPEC_EDITED, **allowed).score == 1.0
+    assert scored(SPEC_EDITED, **BUMP, spec_edits_allowed=["spare"]).score == 1.0
 
 
 def test_a_range_that_was_broken_before_is_no_new_break(scored):
@@ -221,7 +196,7 @@ def test_a_field_and_a_dependency_of_one_name_do_not_cancel_out(scored):
     after = fixed().install("engines", "1.0.0").asks("engines", "1.0.0")
     after.says(engines={"node": ">=20"})
 
-    result = scored(after, before=before, fix_classes={"parent-bump": 1.0})
+    result = scored(after, before=before, **BUMP)
 
     assert lacking(result) == {"specs_kept", "lock_consistent"}
     assert "manifest_field_changed" in result.failure_modes
@@ -260,10 +235,8 @@ def test_an_ambiguous_case_is_scored_as_a_positive_one(scored):
     assert scored(fixed(), disposition="ambiguous") == scored(fixed())
 
 
-MIRROR = "https://mirror.invalid/a.tgz"
-ADDRESSED = (
-    fixed().install("spare", "1.1.0", resolved=MIRROR).install("keep", "1.0.0", resolved=MIRROR)
-)
+MIRROR = {"resolved": "https://mirror.invalid/a.tgz"}
+ADDRESSED = fixed().install("spare", "1.1.0", **MIRROR).install("keep", "1.0.0", **MIRROR)
 REHASHED = fixed().install("spare", "1.1.0", integrity="x").install("keep", "1.0.0", integrity="x")
 UNHASHED = fixed()
 del UNHASHED.packages["node_modules/spare"]["integrity"]
@@ -311,11 +284,7 @@ def test_a_negative_left_alone(scored, hit, status, points):
 
     honest = points == 1.0
     assert (result.passed, result.score, result.safety_penalty) == (True, points, 0.0)
-    assert dict(result.breakdown) == {
-        "unchanged": 1.0,
-        "says_so": float(honest),
-        "clean": float(honest),
-    }
+    assert dict(result.breakdown) == {"unchanged": 1.0, "says_so": honest, "clean": honest}
     assert result.failure_modes == (() if honest else ("no_fix_unsaid",))
 
 
@@ -331,7 +300,7 @@ def test_a_negative_that_was_touched_is_worth_nothing(scored, place, status):
 
     honest = status == "no-fix"
     assert (result.passed, result.score) == (False, 0.0)
-    assert dict(result.breakdown) == {"unchanged": 0.0, "says_so": float(honest), "clean": 0.0}
+    assert dict(result.breakdown) == {"unchanged": 0.0, "says_so": honest, "clean": 0.0}
     said = ("tree_changed",) if honest else ("tree_changed", "no_fix_unsaid")
     edited = ("manifest_field_changed",) if "manifest" in place else ()
     assert result.failure_modes == (*said, *edited)
@@ -349,7 +318,5 @@ def test_true_and_one_are_two_things(scored, private):
     before, after = given().says(private=True), given().says(private=private)
     after.status = "no-fix"
 
-    assert scored(after, before=before, disposition="negative").failure_modes == (
-        "tree_changed",
-        "manifest_field_changed",
-    )
+    found = scored(after, before=before, disposition="negative").failure_modes
+    assert found == ("tree_changed", "manifest_field_changed")
