@@ -69,7 +69,9 @@ def test_a_system_writes_what_it_was_given_or_a_whole_lock(case_id, name):
 
     assert result.breakdown.get("lock_consistent", 1.0) == 1.0
     assert made["files"]["package-lock.json"] == lock_text(shuffled(lock))
-    assert made["status"] in {"fixed", "no-fix", "not-affected", "vulnerable", "unchanged"}
+    # "failed": blind-override, where peers that conflict leave it no tree.
+    words = "fixed no-fix not-affected vulnerable unchanged failed"
+    assert made["status"] in words.split()
 
 
 @pytest.mark.parametrize("name", ["do-nothing", "claims-success"])
