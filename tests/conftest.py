@@ -52,6 +52,33 @@ class EchoRubric:
             failure_modes=[] if right else ["wrong"], cost_usd=0.25, safety_penalty=0.0,
         )
 """
+OBSERVED_RUBRIC = """
+from benchgate import BenchScore
+
+class EchoRubric:
+    def score(self, case, output, /):
+        said = case.observation["score"]
+        return BenchScore(
+            passed=said > 0.5, score=said, breakdown={"judged": said},
+            failure_modes=case.observation.get("modes", ()), safety_penalty=0.0,
+        )
+"""
+OBSERVER = """
+from pathlib import Path
+from benchgate import SystemUnavailable
+
+LOG = Path(__file__).parents[1] / "asked.log"
+
+def judge(case, output):
+    with LOG.open("a") as log:
+        log.write(case.case_id + "\\n")
+    asked = LOG.read_text().split().count(case.case_id)
+{body}
+    right = output["answer"] == (case.expected_path / "answer.txt").read_text()
+    return {{"score": 0.9 if right else 0.1}}
+
+{attributes}
+"""
 FAILURE_MODES = """
 [failure_modes.wrong]
 severity = "warn"
@@ -103,6 +130,23 @@ class BenchFolder:
     def rubric(self, body: str = "") -> None:
         """Write the rubric; ``body`` comes before what its ``score`` does by default."""
         self.write("rubric.py", RUBRIC.format(body=indent(dedent(body), " " * 8)))
+
+    def observer(self, body: str = "", attributes: str = "") -> None:
+        """Have a judge observe outputs, whose score is the rubric's; ``asked`` counts what it was asked of a case."""
+        self.write(
+            "registration.py",
+            REGISTRATION.format(name=self.name).replace(
+                "})", '}, observe="observers.judge:judge")'
+            ),
+        )
+        self.write("rubric.py", OBSERVED_RUBRIC)
+        text = OBSERVER.format(body=indent(dedent(body), " " * 4), attributes=dedent(attributes))
+        self.write("observers/judge.py", text)
+
+    def asked(self) -> list[str]:
+        """Return of which cases the judge was asked, in order."""
+        log = self.path / "asked.log"
+        return log.read_text().split() if log.exists() else []
 
     def case(self, case_id: str, *, answer: str | None = None, extra: str = "", **fields: str):
         """Write a case; fields of ``[case]`` are TOML texts, ``extra`` follows that table."""

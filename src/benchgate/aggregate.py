@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.ids import RunPlan, run_id, suite_version
 from benchgate.models import Aggregates, BenchRunReport, Suite
+from benchgate.wire.canonical import digest
 from benchgate.wire.usage import Usage, total
 
 if TYPE_CHECKING:
@@ -115,9 +116,11 @@ def _figures(case_id: str, trials: Sequence[TrialResult]) -> CaseFigures:
 
 
 def cost_of(result: TrialResult) -> float | None:
-    """Return what a trial cost, system and judging, in US dollars; ``None`` if neither says."""
+    """Return what a trial cost, system, observing and judging, in US dollars; ``None`` if none of them says."""
     used = result.usage.cost_usd if result.usage else None
     judging = result.score.cost_usd if result.score else 0.0
+    seen = result.observed and result.observed.usage
+    judging += (seen.cost_usd if seen else None) or 0.0
     return judging or None if used is None else used + judging
 
 
@@ -166,6 +169,19 @@ def axis_means(results: Iterable[TrialResult]) -> dict[str, float]:
     return {axis: mean(of_axis) for axis, of_axis in values.items()}
 
 
+def fingerprints(report: BenchRunReport | None) -> tuple[str, ...]:
+    """Return which builds of a model the observations name, sorted."""
+    results = report.per_case if report else ()
+    return tuple(sorted({n for r in results if r.observed for n in r.observed.fingerprints}))
+
+
+def outputs_digest(report: BenchRunReport | None) -> str | None:
+    """Return the digest of all outputs, which it keeps if they are observed again; ``None`` without an observer."""
+    if report is None or report.observer is None:
+        return None
+    return digest([[r.case_id, r.trial, r.observed and r.observed.output] for r in report.per_case])
+
+
 def irregular(result: TrialResult) -> bool:
     """Whether a trial makes its run incomplete: it was retried, or ended in one of :data:`INCOMPLETE`."""
     return result.outcome in INCOMPLETE or result.reruns > 0
@@ -202,6 +218,7 @@ def build_report(
         suite=Suite(name=plan.task_class, version=suite_version(plan.digests.cases)),
         system=plan.system,
         isolation_class=plan.isolation_class,
+        observer=plan.observer,
         trial_count=plan.trial_count,
         seed=plan.seed,
         complete=bool(ordered) and not lacking and not interrupted,

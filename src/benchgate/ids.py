@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from benchgate.models import BenchRunReport, Isolation, RunDigests, Scope, Side, TrialResult
+    from benchgate.models.case import Observer
 
 MAX_FILE_ID: Final = 200
 """Longest case id, in bytes, that is the name of a file as it is."""
@@ -66,6 +67,7 @@ class RunPlan:
     harness_version: str = field(default_factory=partial(version, "pytest-benchgate"))
     clusters: Mapping[str, str] = field(default_factory=dict)
     isolation_class: Isolation = "none"
+    observer: Observer | None = None
 
     @classmethod
     def of_report(cls, report: BenchRunReport, **own: Any) -> RunPlan:
@@ -79,15 +81,18 @@ class RunPlan:
             seed=report.seed,
             digests=report.digests,
             isolation_class=report.isolation_class,
+            observer=report.observer,
             **own,
         )
 
     def plan_id(self) -> str:
         """Return the SHA-256 over the plan; without the baseline, which does not change the results."""
         digests = self.digests
-        system = {"name": self.system, "digest": digests.system}
+        system: dict[str, Any] = {"name": self.system, "digest": digests.system}
         if digests.checkpoint is not None:
             system["checkpoint"] = digests.checkpoint
+        if self.observer is not None:
+            system["observer"] = self.observer.model_dump(mode="json")
         return digest(
             {
                 "task_class": self.task_class,

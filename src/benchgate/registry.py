@@ -48,6 +48,7 @@ class TaskClass:
 
     :param bench_path: the folder ``bench/<class>``; ``None`` outside a bench.
     :param facts_model: validates the ``[facts]`` table of each case, if given.
+    :param observe: what observes outputs, or its ``module:attr``; ``None``: the rubric has the output alone.
     """
 
     name: str
@@ -57,6 +58,7 @@ class TaskClass:
     systems: Mapping[str, System] = field(default_factory=lambda: MappingProxyType({}))
     default_system: str | None = None
     facts_model: type[BaseModel] | None = None
+    observe: Callable[..., Any] | str | None = None
 
     @property
     def qualified_name(self) -> str:
@@ -142,6 +144,7 @@ def register_task_class(
     systems: Mapping[str, System] | None = None,
     default_system: str | None = None,
     facts_model: type[BaseModel] | None = None,
+    observe: Callable[..., Any] | str | None = None,
 ) -> Callable[[RubricType], RubricType]:
     """
     Register the decorated class as the rubric of a task class.
@@ -156,6 +159,9 @@ def register_task_class(
     :param systems: systems under test by name.
     :param default_system: the one to run when none is named; may be left out if there is exactly one.
     :param facts_model: a pydantic model that the ``[facts]`` table of each case must satisfy.
+    :param observe: asks the world about an output, such as a judge or a build does: takes the case and the output,
+        and returns a mapping, which the rubric reads as ``case.observation``. It is in the class's ``observers/``; as
+        text, ``observers.module:attr``, it is imported only where outputs are observed.
     :raises EvalError: the name is not well-formed, the class is not a rubric, the default is not among the systems, or
         a number of cases is not valid.
     :raises TaskClassAlreadyRegistered: the name or its slug is taken.
@@ -177,6 +183,7 @@ def register_task_class(
                 systems=by_name,
                 default_system=default,
                 facts_model=facts_model,
+                observe=observe,
             )
         )
         return rubric_type

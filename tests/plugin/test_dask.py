@@ -799,3 +799,15 @@ def test_the_shipped_benches_have_the_run_ids_of_one_process(cluster, tmp_path):
         assert [record.parts[-3] for record in records] == names
         run_ids.append([json.loads(record.read_bytes())["report"]["run_id"] for record in records])
     assert run_ids[0] == run_ids[1]
+
+
+def test_outputs_are_observed_there_and_an_unavailable_judge_is_asked_again(bench, cluster):
+    bench.write("gate.toml", "[run]\nobservations = 3\n")
+    bench.observer("if case.case_id == '02' and not asked % 4: raise SystemUnavailable('429')")
+    first = bench.engine(out=bench.root / "first", baseline="none").judgement.report
+    (bench.path / "asked.log").unlink()
+    assert bench.run(given(cluster)).ret == 0
+    record = bench.record()
+    assert record["report"]["run_id"] == first.run_id
+    assert record["report"]["plan_id"] == first.plan_id
+    assert [len(bench.trial(case)["observations"]) for case in ("01", "02", "03")] == [3, 3, 3]

@@ -26,7 +26,7 @@ from benchgate.trials.pacing import (
     retry_after,
 )
 
-REQUEST = SimpleNamespace(case=SimpleNamespace(task_class="echo"))
+REQUEST = SimpleNamespace(case=SimpleNamespace(task_class="echo"), then=None)
 
 
 @given(st.integers(0, 50))

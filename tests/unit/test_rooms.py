@@ -34,21 +34,21 @@ FLOORS = (
 BUDGETS = {
     "__init__": 125,
     "aggregate": 250,
-    "artifacts": 1725,
+    "artifacts": 1750,
     "audit": 1125,
-    "cassettes": 300,
+    "cassettes": 325,
     "check": 700,
-    "cli": 2375,
+    "cli": 2400,
     "errors": 300,
-    "gates": 4050,
+    "gates": 4075,
     "http": 525,
     "ids": 150,
     "interop": 2075,
     "isolation": 800,
     "live": 500,
-    "loader": 1300,
+    "loader": 1400,
     "looks": 750,
-    "models": 475,
+    "models": 500,
     "promotion": 300,
     "pytest_plugin": 2525,
     "registry": 225,
@@ -62,14 +62,14 @@ BUDGETS = {
     "testing": 100,
     "training": 875,
     "training_types": 100,
-    "trials": 1575,
+    "trials": 1775,
     "verify": 1400,
-    "wire": 2000,
+    "wire": 2025,
     "wording": 925,
 }
 """Lines of Python of each room, rounded up to 25. To raise one is a visible diff, to be argued for where it is made."""
 
-TOTAL = 33953
+TOTAL = 34453
 """Lines of the package, rounded up to 100: not every room can grow to its budget."""
 
 MOST = 300

@@ -41,6 +41,7 @@ def plan_file(
         seed=plan.seed,
         timeout_seconds=timeout,
         isolation_class=plan.isolation_class,
+        observer=plan.observer,
         digests=PlanDigests(**{name: getattr(digests, name) for name in PlanDigests.model_fields}),
         resumes=resumes,
         replays=replays,
@@ -58,6 +59,7 @@ def plan_changes(before: PlanFile, now: PlanFile) -> Iterator[str]:
         "seed",
         "timeout_seconds",
         "isolation_class",
+        "observer",
         "replays",
         "baseline_system",
     ):

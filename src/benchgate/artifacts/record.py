@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
+from benchgate.aggregate import fingerprints, outputs_digest
 from benchgate.artifacts.run_evidence import OWN_RECORD, judged_comparison, run_files
 from benchgate.artifacts.run_kinds import (
     AboutCase,
@@ -165,4 +166,6 @@ def _baseline_ref(judgement: Judgement, folder: Path) -> BaselineRef | RerunBase
         path=os.path.relpath(before.path, folder),
         sha256=before.sha256,
         run_id=before.report.run_id if before.report else None,
+        outputs=outputs_digest(before.report),
+        fingerprints=fingerprints(before.report),
     )

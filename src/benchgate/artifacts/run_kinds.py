@@ -1,8 +1,4 @@
-"""
-The models of what a run writes besides the evidence of a comparison: promotion, record, trials, head.
-
-A value that is not known is ``null``.
-"""
+"""What a run writes besides the evidence of a comparison; a value that is not known is ``null``."""
 
 from __future__ import annotations
 
@@ -16,7 +12,7 @@ from benchgate.artifacts.sealed_plan import SealedPlan
 from benchgate.gates.decision import CheckpointPromotionDecision
 from benchgate.gates.policy import GatePolicy
 from benchgate.ids import system_digest, trial_file_name
-from benchgate.models import BenchRunReport, Isolation, LogSource, Side, TrialResult
+from benchgate.models import BenchRunReport, Isolation, LogSource, Observer, Side, TrialResult
 from benchgate.models.case import Difficulty, Disposition
 from benchgate.promotion.verdict import PromotionVerdict
 from benchgate.taxonomy import Severity
@@ -111,11 +107,13 @@ class Harness(WireModel):
 
 
 class BaselineRef(WireModel):
-    """The baseline that a run was compared with."""
+    """The baseline that a run was compared with; with an observer its outputs, and the builds that observed them."""
 
     path: str
     sha256: Sha256 | None
     run_id: Sha256 | None
+    outputs: Sha256 | None = Field(default=None, exclude_if=lambda sha256: sha256 is None)
+    fingerprints: tuple[Text, ...] = Field(default=(), exclude_if=lambda names: not names)
 
 
 class RerunBaseline(WireModel):
@@ -147,15 +145,17 @@ class Replayed(WireModel):
     :param name: of the cassette, or of the folder of the run.
     :param sha256: of the cassette's manifest, or of the run's record.
     :param seq: number of the run; ``None`` for a cassette.
+    :param observed: they were observed anew; left out if what was recorded was scored.
     """
 
     kind: Literal["cassette", "run"]
     name: Text
     sha256: Sha256
     seq: Count | None
+    observed: bool = Field(default=False, exclude_if=lambda anew: not anew)
 
     def __repr__(self) -> str:
-        return f"{self.kind} {self.name} ({self.sha256[:12]})"
+        return f"{self.kind} {self.name} ({self.sha256[:12]}){', observed again' * self.observed}"
 
     __str__ = __repr__
 
@@ -180,6 +180,7 @@ class PlanFile(Artifact):
     :param case_ids: all cases; those that cannot be read have no digest.
     :param timeout_seconds: the limit of trials whose case names none.
     :param baseline_system: the system of ``run:SYSTEM``, left out if there is none.
+    :param observer: what observes the outputs, left out if nothing does.
     :param shard: ``I/N`` of a part of a run, which has the cases of its part alone; left out otherwise.
     """
 
@@ -197,6 +198,7 @@ class PlanFile(Artifact):
     resumes: Resumed | None
     replays: Replayed | None
     baseline_system: str | None = Field(default=None, exclude_if=lambda name: name is None)
+    observer: Observer | None = Field(default=None, exclude_if=lambda one: one is None)
     shard: str | None = Field(default=None, exclude_if=lambda shard: shard is None)
 
     @property
@@ -271,6 +273,7 @@ class TrialFile(Artifact):
 
     :param scorer: digest of what scored it, the rubric or a hook; ``None`` if it was not run.
     :param worker: of a cluster, that ran it, by its address; left out for one that the session ran itself.
+    :param observations: what the observer of the class said of the output; left out if nothing observed it.
     """
 
     report_kind: Literal["case"]
@@ -280,6 +283,7 @@ class TrialFile(Artifact):
     output: Any
     scorer: Sha256 | None
     worker: Text | None = Field(default=None, exclude_if=lambda worker: worker is None)
+    observations: tuple[Any, ...] = Field(default=(), exclude_if=lambda seen: not seen)
 
 
 class Head(Artifact):

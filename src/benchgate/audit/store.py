@@ -176,6 +176,7 @@ class RunStore:
         *,
         sha256: str | None = None,
         worker: str | None = None,
+        observations: Sequence[str] = (),
     ) -> None:
         """
         Write the file of a trial.
@@ -185,7 +186,7 @@ class RunStore:
         """
         if sha256 is None:
             own = (self.folder, self._task_class, result, output_json, scorer)
-            sha256 = write_trial(*own, side=side, worker=worker)
+            sha256 = write_trial(*own, side=side, worker=worker, observations=observations)
         self._written[case_file_name(result, side)] = result, sha256
 
     def _settle_trials(self, reports: Reports) -> None:
@@ -200,7 +201,9 @@ class RunStore:
             elif written[0] is not result and written[0] != result:
                 then = json.loads(read_bytes(self.folder / "cases" / name, limit=MAX_JSON_BYTES))
                 output = json.dumps(then["output"])
-                self.keep(result, output, then["scorer"], side, worker=then.get("worker"))
+                seen = [json.dumps(one) for one in then.get("observations", ())]
+                own = {"worker": then.get("worker"), "observations": seen}
+                self.keep(result, output, then["scorer"], side, **own)
         for stray in (self.folder / "cases").glob(".*.tmp"):
             stray.unlink()  # half a file, of when the folder was renamed
 

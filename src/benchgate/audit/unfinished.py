@@ -252,6 +252,7 @@ def write_trial(
     *,
     side: Side = "candidate",
     worker: str | None = None,
+    observations: Sequence[str] = (),
 ) -> str:
     """
     Write the file of a trial into the folder of its run, and return its SHA-256.
@@ -263,10 +264,11 @@ def write_trial(
     """
     # Concatenated as text: the output may be large, and it is JSON already.
     ran_by = f', "worker": {json.dumps(worker)}' if worker else ""
+    seen = f', "observations": [{", ".join(observations)}]' if observations else ""
     data = (
         f'{{"schema_version": {SCHEMA_VERSION}, "report_kind": "case", "task_class": {json.dumps(task_class)}, '
         f'"case_id": {json.dumps(result.case_id)}, "result": {result.model_dump_json(ensure_ascii=True)}, '
-        f'"output": {output_json or "null"}, "scorer": {json.dumps(scorer)}{ran_by}}}\n'
+        f'"output": {output_json or "null"}, "scorer": {json.dumps(scorer)}{ran_by}{seen}}}\n'
     ).encode()
     name, sha256 = f"cases/{case_file_name(result, side)}", sha256_hex(data)
     write_file(f"{folder}/{name}", data, durable=False)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 from pydantic import AwareDatetime, Field
 
 from benchgate.errors import Unreadable
-from benchgate.models import Isolation
+from benchgate.models import Isolation, Observer
 from benchgate.wire import clock
 from benchgate.wire.files import MAX_TREE_BYTES, file_sha256
 from benchgate.wire.model import SCHEMA_VERSION, Artifact, Count, Digests, Sha256, Text
@@ -32,6 +32,7 @@ class CassetteManifest(Artifact):
     :param recorded_at: when its newest trials ended.
     :param benchgate: the version that recorded it.
     :param isolation_class: where its trials ran, and so those of a replay.
+    :param observer: what observed the outputs, if something did.
     :param checkpoint: SHA-256 of the file that the system was handed as its checkpoint.
     :param cases: digest of each case as it was then.
     :param files: SHA-256 of each file: ``<case>[-t<k>].json`` of each trial, and what else was recorded of one.
@@ -47,6 +48,7 @@ class CassetteManifest(Artifact):
     trial_count: Annotated[Count, Field(ge=1)]
     seed: Count
     isolation_class: Isolation = Field(default="none", exclude_if=lambda level: level == "none")
+    observer: Observer | None = Field(default=None, exclude_if=lambda one: one is None)
     cases: Digests
     files: Digests
 
@@ -65,6 +67,7 @@ class CassetteManifest(Artifact):
             trial_count=run.trial_count,
             seed=run.seed,
             isolation_class=run.isolation_class,
+            observer=run.observer,
             cases=run.digests.cases,
             files=files,
         )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from benchgate.cassettes.manifest import FOLDER, MANIFEST, CassetteManifest, file_faults
-from benchgate.cassettes.shelf import HTTP
+from benchgate.cassettes.shelf import HTTP, OBSERVED
 from benchgate.errors import ArtifactError, brief
 from benchgate.ids import trial_file_name
 from benchgate.wire.canonical import sha256_hex
@@ -17,13 +17,13 @@ from benchgate.wire.secrets import secret_in_text
 from benchgate.wire.writing import check_writable, make_folder, model_bytes, rename, write_draft
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from benchgate.ids import RunPlan
     from benchgate.models import BenchRunReport
 
-SAME: Final = ("system", "seed", "trial_count", "system_digest", "checkpoint")
+SAME: Final = ("system", "seed", "trial_count", "system_digest", "checkpoint", "observer")
 """What a run of a part of the cases must have in common with the cassette that it renews a part of."""
 
 
@@ -58,12 +58,12 @@ class CassetteRecorder:
         """Return where the HTTP of each trial is kept, by whoever runs it, until the cassette is written."""
         return out / "recording" / self.class_path.name / self.name
 
-    def write(self, report: BenchRunReport, run: Path, out: Path) -> Path:
+    def write(self, report: BenchRunReport, run: Path, out: Path | None) -> Path:
         """
         Write the cassette, all of it or nothing: a run of all cases replaces it, one of a part renews that part.
 
         :param run: the folder of the run, with the files of its trials.
-        :param out: the output folder, where what was recorded of their HTTP is kept until then.
+        :param out: the output folder, where what was recorded of their HTTP is kept until then; ``None``: keep none.
         :returns: its folder.
         :raises ArtifactError: the run is incomplete or has no output, or the part is of another system than the rest.
         """
@@ -74,11 +74,9 @@ class CassetteRecorder:
             raise ArtifactError(self.folder, "not recorded: no trial returned an output")
         names = [trial_file_name(result.case_id, result.trial) for result in report.per_case]
         sources = {name: run / "cases" / name for name in names}
-        drafts = self.drafts(out)
-        for result in report.per_case:
-            if result.http_sha256 is not None and not result.http_cassettes:
-                name = trial_file_name(result.case_id, result.trial, suffix=HTTP)
-                sources[name] = self._draft(drafts / name, result.http_sha256)
+        drafts = self.drafts(out or run)
+        for name, sha256 in _recorded(report) if out else ():
+            sources[name] = self._draft(drafts / name, sha256)
         cases = report.digests.cases
         if (old := self._to_renew(report)) is not None:
             sources |= self._kept(old, cases, set(map(_stem, names)))
@@ -129,6 +127,16 @@ class CassetteRecorder:
         if faults := list(file_faults(self.folder, old.files, kept)):
             raise ArtifactError(self.folder, brief(faults, "; "))
         return {name: self.folder / name for name in kept}
+
+
+def _recorded(report: BenchRunReport) -> Iterator[tuple[str, str]]:
+    """Yield name and SHA-256 of what was recorded of the HTTP of each trial, its system's and each observation's."""
+    for result in report.per_case:
+        own = (result.http_sha256, *(result.observed.http if result.observed else ()))
+        for number, sha256 in enumerate(() if result.http_cassettes else own):
+            if sha256 is not None:
+                suffix = OBSERVED.format(number) if number else HTTP
+                yield trial_file_name(result.case_id, result.trial, suffix=suffix), sha256
 
 
 def _stem(name: str) -> str:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 HTTP: Final = ".http.json"
 """Ends the name of what was recorded of a trial's HTTP."""
+OBSERVED: Final = ".observed-{}.http.json"
+"""The same for what an observation has asked, with its number from 1."""
 
 
 @dataclass(frozen=True, slots=True)

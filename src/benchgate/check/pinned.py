@@ -9,6 +9,7 @@ from benchgate.artifacts.pin import PIN_FILE, Pin, stated
 from benchgate.check.problem import Problem
 from benchgate.errors import RegistrationError, Unreadable
 from benchgate.gates.baseline import FILE_NAME, read_baseline
+from benchgate.loader.observer import observer_digest
 from benchgate.loader.rubric_source import rubric_digest
 
 if TYPE_CHECKING:
@@ -86,3 +87,5 @@ def _rubric_difference(report: BenchRunReport, class_path: Path) -> Iterator[str
     # If a hook scored, the gate compares the hook's digest, which cannot be computed from the class's sources.
     if report.digests.scorer == report.digests.rubric != now:
         yield f"its rubric differs: {report.digests.rubric[:12]}, now {now[:12]}"
+    if report.observer and report.observer.source != observer_digest(class_path):
+        yield "its observer differs from the one in observers/"

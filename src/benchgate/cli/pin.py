@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from benchgate.cli.options import add_root, guarded
 from benchgate.cli.say import complain, say, show
@@ -14,6 +15,10 @@ if TYPE_CHECKING:
     import argparse
 
     from benchgate.cli.options import Parsers
+    from benchgate.models import BenchRunReport
+
+LARGE: Final = 20.0
+"""Megabytes above which a person is asked before they are added to a repository."""
 
 
 def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
@@ -83,8 +88,23 @@ def _execute(args: argparse.Namespace) -> int:
     if there is not None and there.sha256 == pin.sha256:
         say(f"unchanged {target} is this record already")
     elif args.yes:
+        if run.record.report.observer is not None:
+            _keep_outputs(run.record.report, run.folder, class_path)
         pin.write(run.folder / RECORD_FILE, target)
         say(f"written   {target}, {PIN_FILE}")
     else:
         say(f"{target} is not written; with --yes it is")
     return 0
+
+
+def _keep_outputs(report: BenchRunReport, run: Path, class_path: Path) -> None:
+    """Keep the outputs as a cassette, from which whoever has the repository can have them observed again."""
+    from benchgate.cassettes.recorder import CassetteRecorder
+
+    size = sum(path.stat().st_size for path in (run / "cases").iterdir()) / 1e6
+    recorder = CassetteRecorder(class_path, "pinned")
+    if size > LARGE:
+        asked = f"{recorder.folder} will have {size:.0f} MB; write it? [y/N] "
+        if not (sys.stdin.isatty() and input(asked) == "y"):
+            return
+    say(f"written   {recorder.write(report, run, None)}, {size:.1f} MB")

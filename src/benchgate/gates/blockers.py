@@ -48,6 +48,11 @@ def baseline_blockers(report: BenchRunReport, baseline: Baseline | None) -> Iter
         problems = tuple(differences(baseline.report, report))
     if problems:
         yield "baseline_mismatch", f"{baseline.path.name}: {brief(problems, '; ')}"
+    elif baseline.report and baseline.report.observer != report.observer:
+        old, new = (dict(one.observer or {}) for one in (baseline.report, report))
+        changed = sorted(key for key in {**old, **new} if old.get(key) != new.get(key))
+        changes = (f"{key} was {old.get(key)!s:.40}, is {new.get(key)!s:.40}" for key in changed)
+        yield "observer_mismatch", f"{baseline.path.name}: its observer: {brief(changes, '; ')}"
 
 
 def plan_blocker(problems: Iterable[str]) -> Iterator[Blocker]:

@@ -164,6 +164,10 @@ CONDITIONS: Final[Mapping[str, Condition]] = {
         "make the baseline again on these cases, or run it too: --baseline=run:SYSTEM",
         "give two complete logs of the same cases and the same score",
     ),
+    "observer_mismatch": Condition(
+        "the outputs of the baseline were observed by another observer, or more or less often",
+        "observe them again, then pin that run: --reobserve=pinned --baseline=none",
+    ),
     "plan_mismatch": Condition(
         "this is not the comparison that was planned",
         "run what was planned, or seal a new plan before a new run: benchgate plan",

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
+from benchgate.aggregate import fingerprints
 from benchgate.errors import brief
 from benchgate.gates.baseline import arm
 from benchgate.gates.blockers import baseline_blockers, plan_blocker, run_blockers
@@ -124,6 +125,7 @@ class Facts:
     :param excluded: why there is no baseline, and why the run is not evidence about its checkpoint, nor
         what was planned.
     :param further: name and objection of each further gate that objects.
+    :param fingerprints: of what observed the baseline.
     """
 
     report: BenchRunReport
@@ -135,6 +137,7 @@ class Facts:
     further: tuple[Blocker, ...]
     without_advantages: int
     replays: object | None
+    fingerprints: tuple[str, ...] = ()
 
 
 def judge(
@@ -175,6 +178,7 @@ def judge(
                 further=further,
                 without_advantages=facts.without_advantages,
                 replays=facts.replays,
+                fingerprints=fingerprints(before) if before and not facts.beside else (),
             )
         )
     is_hold = decision is not None and decision.outcome == "hold"
@@ -202,18 +206,18 @@ def judge(
 def decision_of(facts: Facts) -> tuple[Figures | None, CheckpointPromotionDecision]:
     """Return what follows from the facts: the figures, ``None`` if nothing is compared, and the decision."""
     # Imported here: where a part of the cases is run, as from an editor, nothing is decided.
+    from benchgate.gates import notes
     from benchgate.gates.certificate import certificate, ordered
     from benchgate.gates.decide import decide
     from benchgate.gates.decision import GateInput
     from benchgate.gates.looks import judged_at, make_look
-    from benchgate.gates.notes import advantages_note, http_note, replay_note, source_note
     from benchgate.gates.vectors import weigh_arms
 
     report, before, policy = facts.report, facts.baseline, facts.policy
     candidate, figures = arm(report), None
     blockers = [*run_blockers(report), *facts.excluded]
     sides: list[tuple[str, Arm, BenchRunReport | None]] = [("candidate", candidate, report)]
-    noted = [*advantages_note(facts.without_advantages), *replay_note(facts.replays)]
+    noted = [*notes.advantages_note(facts.without_advantages), *notes.replay_note(facts.replays)]
     early: dict[str, Any] = {}
     if before and report.stopped and report.stopped == ordered(before):
         found = certificate(before, arm(report.shown), policy, facts.look)
@@ -230,8 +234,9 @@ def decision_of(facts: Facts) -> tuple[Figures | None, CheckpointPromotionDecisi
     for name, side, of in sides:
         if text := too_many(side, policy.max_unscored, of):
             blockers.append(("too_many_unscored", f"{name}: {text}"))
-    noted += [*unscored_note(candidate, "candidate"), *http_note(report, facts.beside)]
-    noted += source_note(report, facts.beside if before else None)
+    noted += [*unscored_note(candidate, "candidate"), *notes.http_note(report, facts.beside)]
+    noted += notes.builds_note(report, facts.fingerprints or fingerprints(facts.beside))
+    noted += notes.source_note(report, facts.beside if before else None)
     decision = decide(
         GateInput(
             policy=policy,

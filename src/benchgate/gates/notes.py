@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from benchgate.aggregate import fingerprints
 from benchgate.errors import counted, few
 from benchgate.gates.unchanged import unchanged
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from benchgate.gates.decision import Blocker, GateInput
     from benchgate.gates.figures import Figures, SafetyFigures, Significance
@@ -144,6 +145,14 @@ def http_note(*reports: BenchRunReport | None) -> Iterator[Blocker]:
             "http_replayed",
             f"the requests of {count} of {total} trials were answered by {cassettes}",
         )
+
+
+def builds_note(report: BenchRunReport, before: Collection[str]) -> Iterator[Blocker]:
+    """Yield that not one build of a model has observed all outputs of both sides."""
+    now = fingerprints(report)
+    if len({*now, *before}) > 1:
+        text = f"the observer's provider was {few(now)}"
+        yield "observer_fingerprint", f"{text}; for the baseline {few(before)}" if before else text
 
 
 def source_note(report: BenchRunReport, before: BenchRunReport | None) -> Iterator[Blocker]:

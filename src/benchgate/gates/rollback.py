@@ -22,6 +22,7 @@ NOT_EVALUATED: Final = "rollback_not_evaluated_"
 ABSENT: Final = INCOMPARABLE | {
     "baseline_missing",
     "baseline_mismatch",
+    "observer_mismatch",
     "checkpoint_mismatch",
     "score_out_of_range",
 }

@@ -14,8 +14,9 @@ from benchgate.wire.plain import listed
 
 class RunTable(WireModel):
     """
-    The table ``[run]`` of a ``gate.toml``: options for runs; no decision depends on any but ``isolation``.
+    The table ``[run]`` of a ``gate.toml``: options for runs; decisions depend on ``isolation`` and ``observations``.
 
+    :param observations: of each output, where the class has an observer; odd, so that there is a majority.
     :param pass_env: names of the environment that systems have above ``none``, besides those of the allow list.
     :param limits: what each of their processes may take there: memory in bytes, and processes of its user.
     """
@@ -29,5 +30,6 @@ class RunTable(WireModel):
     max_cost_usd: Annotated[Number, Field(gt=0, le=MAX_DOLLARS)] | None = None
     stop: Literal["decided", "never"] | None = None
     isolation: Literal["none", "process", "sandbox"] | None = None
+    observations: Literal[1, 3, 5, 7, 9] | None = None
     pass_env: Annotated[tuple[str, ...], BeforeValidator(listed)] | None = None
     limits: Mapping[Literal["memory", "processes"], Annotated[int, Field(ge=1)]] | None = None

@@ -35,7 +35,7 @@ def case_digest(case: BenchCase, files: tuple[str, str | None]) -> str:
     """
     dated = {"added_at", "last_validated_at"}
     placed = {"input_path", "expected_path", "cassettes"}
-    of_a_trial = {"work_path", "checkpoint", "trial", "seed"}
+    of_a_trial = {"work_path", "checkpoint", "trial", "seed", "observation"}
     unset = {"cluster"} if case.cluster is None else set()
     left_out = dated | placed | of_a_trial | unset | {"critical"}
     facts = case.model_dump(mode="json", exclude=left_out)

@@ -21,6 +21,7 @@ from benchgate.errors import (
 from benchgate.gates.policy import load_policy, load_run_table
 from benchgate.loader.case_folder import folder_names, read_case, shown_name
 from benchgate.loader.failure_modes import load_taxonomy
+from benchgate.loader.observer import load_observer
 from benchgate.loader.rubric_source import rubric_digest
 from benchgate.loader.system_checkpoint import SystemCheckpoint
 from benchgate.loader.task_class import load_task_class
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
     from benchgate.gates.policy import GatePolicy
     from benchgate.gates.run_table import RunTable
+    from benchgate.loader.observer import ClassObserver
     from benchgate.models import BenchCase, HandedCheckpoint
     from benchgate.registry import System, TaskClass, TaskClassRegistry
     from benchgate.rubric import Rubric
@@ -91,11 +93,19 @@ class LoadedClass:
     _loaded: dict[str, tuple[BenchCase | BenchCaseLoadError, int]] = field(
         default_factory=dict, repr=False
     )
+    _observers: list[ClassObserver | None] = field(default_factory=list, repr=False)
 
     @property
     def name(self) -> str:
         """Name of the task class."""
         return self.task_class.name
+
+    def observer(self) -> ClassObserver | None:
+        """Return what observes its outputs, which is imported now; errors as in :func:`load_observer`."""
+        if not self._observers:
+            own = self.task_class, self.path, self.run.observations or 1
+            self._observers.append(load_observer(*own))
+        return self._observers[0]
 
     def load(self, case_id: str) -> BenchCase:
         """

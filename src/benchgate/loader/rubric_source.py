@@ -16,10 +16,10 @@ from benchgate.wire.canonical import digest
 from benchgate.wire.files import MAX_SOURCE_BYTES, file_sha256, read_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
 
-EXCLUDED: Final = ("registration.py", "systems", "tools", "tests")
+EXCLUDED: Final = ("registration.py", "systems", "observers", "tools", "tests")
 
 
 def rubric_files(class_path: Path) -> tuple[Path, ...]:
@@ -27,18 +27,23 @@ def rubric_files(class_path: Path) -> tuple[Path, ...]:
     Return ``rubric.py`` and the ``.py`` files of its class that it imports, directly or not, sorted.
 
     ``registration.py``, ``systems/``, ``tools/`` and ``tests/`` are not digested, so they may change without a new
-    baseline. A rubric must not import from them: its scores could change unnoticed.
+    baseline, and ``observers/`` apart. A rubric must not import from them: its scores could change unnoticed.
 
     :raises RegistrationError: there is no ``rubric.py``, a file is not Python, or imports from one of these.
     """
+    return tuple(sorted(source_files(class_path, [class_path / "rubric.py"], EXCLUDED)))
+
+
+def source_files(class_path: Path, begin: Iterable[Path], excluded: Sequence[str]) -> set[Path]:
+    """Return files and what they import of the class, as :func:`rubric_files`, which says what is raised."""
     seen: set[Path] = set()
-    waiting = [class_path / "rubric.py"]
+    waiting = [*begin]
     while waiting:
         path = waiting.pop()
         if path not in seen:
             seen.add(path)
-            waiting.extend(_imports(path, class_path))
-    return tuple(sorted(seen))
+            waiting.extend(_imports(path, class_path, excluded))
+    return seen
 
 
 def rubric_digest(class_path: Path) -> str:
@@ -90,11 +95,11 @@ def parse_source(path: Path) -> ast.Module:
         raise RegistrationError(path, text, line=line) from error
 
 
-def _imports(path: Path, class_path: Path) -> Iterator[Path]:
+def _imports(path: Path, class_path: Path, excluded: Sequence[str]) -> Iterator[Path]:
     tree = parse_source(path)
     for node in ast.walk(tree):
         for module in _module_names(node, path, class_path):
-            if module and {module[0], f"{module[0]}.py"} & set(EXCLUDED):
+            if module and {module[0], f"{module[0]}.py"} & set(excluded):
                 raise RegistrationError(
                     path,
                     f"imports {'.'.join(module)}, which the rubric's digest does not cover; move what the rubric needs "

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic import Field
 
+from benchgate.aggregate import outputs_digest
 from benchgate.audit.chain import RECORD_FILE, numbered
 from benchgate.errors import Unreadable
 from benchgate.gates.looks import LookNumber
@@ -52,6 +53,7 @@ class SeenBaseline(WireModel):
     run_id: Sha256 | None = None
     sha256: Sha256 | None = None
     report: SeenReport | None = None
+    outputs: Sha256 | None = None
 
 
 class SeenRecord(WireModel):
@@ -74,7 +76,8 @@ class SeenRecord(WireModel):
         before = beside.run_id if beside else baseline.run_id
         if not (report.complete or report.stopped) or before is None:
             return None
-        return _looked(report, before, beside, str(self.policy.get("looks", "count")))
+        looks = str(self.policy.get("looks", "count"))
+        return _looked(report, before, beside, looks, baseline.outputs)
 
 
 def looked_at(
@@ -86,7 +89,8 @@ def looked_at(
     :param is_beside: the baseline ran in the same session. A log is looked at as itself, too.
     """
     is_itself = is_beside or before.source is not None
-    return _looked(report, before.run_id, before if is_itself else None, policy.looks)
+    beside, outputs = before if is_itself else None, outputs_digest(before)
+    return _looked(report, before.run_id, beside, policy.looks, outputs)
 
 
 def counter_of(count: Counting, policy: GatePolicy, *, is_beside: bool = False) -> Counter:
@@ -99,8 +103,10 @@ def _looked(
     before: str,
     beside: SeenReport | BenchRunReport | None,
     looks: str,
+    outputs: str | None,
 ) -> Looked:
-    digests, cases, of = report.digests, report.digests.cases, before
+    # Of a baseline that was observed again the outputs are the same: the best of many observations is sought there.
+    digests, cases, of = report.digests, report.digests.cases, outputs or before
     if beside is not None and beside.source is not None:
         # The cases of the baseline: a candidate that leaves one out begins no new count.
         cases, of = beside.digests.cases, str(beside.digests.system)

@@ -9,6 +9,8 @@ from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
 from benchgate.models.case import BenchCase as BenchCase
 from benchgate.models.case import Cassette as Cassette
 from benchgate.models.case import HandedCheckpoint as HandedCheckpoint
+from benchgate.models.case import Observed as Observed
+from benchgate.models.case import Observer as Observer
 from benchgate.wire.model import (
     MAX_ENTRIES,
     SCHEMA_VERSION,
@@ -113,6 +115,7 @@ class TrialResult(WireModel):
     :param http_cassettes: what answered the requests of the system's own HTTP client in the place of a service.
     :param http_sha256: SHA-256 of the recording of these requests, which answered them or was made; of several, one
         over theirs.
+    :param observed: what came of observing the output; left out of a class without an observer.
     """
 
     # Validated where it is made or comes in, and not once more in a report: that would keep each twice.
@@ -133,6 +136,7 @@ class TrialResult(WireModel):
     left_files: bool = Field(default=False, exclude_if=lambda left: not left)
     http_cassettes: tuple[Text, ...] = ()
     http_sha256: Sha256 | None = None
+    observed: Observed | None = Field(default=None, exclude_if=lambda seen: seen is None)
 
     @property
     def passed(self) -> bool:
@@ -222,6 +226,7 @@ class BenchRunReport(Aggregates):
     :param critical: ids of the cases that may not newly fail under any claim, sorted.
     :param source: the log that the results were read from; left out for a run of a bench.
     :param stopped: ids of the cases in the order in which they ran, of a run that stopped early; left out of others.
+    :param observer: what observed the outputs; left out of a run that nothing observed.
     """
 
     schema_version: Version = SCHEMA_VERSION
@@ -242,6 +247,7 @@ class BenchRunReport(Aggregates):
     clusters: Clusters = Field(default_factory=empty_mapping)
     source: LogSource | None = Field(default=None, exclude_if=lambda source: source is None)
     stopped: tuple[Text, ...] = Field(default=(), exclude_if=lambda ids: not ids)
+    observer: Observer | None = Field(default=None, exclude_if=lambda one: one is None)
 
     @property
     def shown(self) -> BenchRunReport:

@@ -24,15 +24,17 @@ from benchgate.wire.frozen import freeze_json
 from benchgate.wire.model import (
     CaseId,
     Count,
+    DisplayText,
     FrozenJson,
     Name,
     Seconds,
     Sha256,
+    Text,
     WireModel,
     empty_mapping,
 )
 from benchgate.wire.plain import listed
-from benchgate.wire.usage import UsageMeter
+from benchgate.wire.usage import Usage, UsageMeter
 
 Disposition = Literal["positive", "negative", "ambiguous"]
 Difficulty = Literal["easy", "medium", "hard"]
@@ -59,6 +61,25 @@ class HandedCheckpoint(WireModel):
 
     path: Path
     sha256: Sha256
+
+
+class Observer(WireModel):
+    """What observes outputs, and how often: ``source`` is the SHA-256 of its files, ``digest`` what it says itself."""
+
+    name: Text
+    source: Sha256
+    digest: str | None
+    model: DisplayText | None
+    observations: Annotated[Count, Field(ge=1)]
+
+
+class Observed(WireModel):
+    """What came of observing an output, which has this SHA-256; ``http`` has that of what each observation asked."""
+
+    output: Sha256
+    fingerprints: tuple[DisplayText, ...] = ()
+    usage: Usage | None = None
+    http: tuple[Sha256 | None, ...] = ()
 
 
 class Shelf(Protocol):
@@ -106,7 +127,8 @@ class BenchCase(CaseTable):
     Paths are absolute. A system gets ``expected_path`` as ``None``, so that it cannot read the expected result.
     ``work_path`` is a fresh folder for this trial, made when it is first read and deleted afterwards. Take all
     randomness from ``seed``, so that the trial can be repeated; each trial has its own. ``checkpoint`` is ``None`` if
-    the system names no file of that kind.
+    the system names no file of that kind. ``observation`` is what the class's observer said of the output, for the
+    rubric: a read-only mapping, empty without an observer.
     """
 
     facts: FrozenJson = Field(default_factory=empty_mapping)
@@ -119,6 +141,7 @@ class BenchCase(CaseTable):
     seed: Count = 0
     work_path: Path | None = None
     checkpoint: HandedCheckpoint | None = None
+    observation: FrozenJson = Field(default_factory=empty_mapping)
     _usage: UsageMeter = PrivateAttr(default_factory=UsageMeter)
     _shelf: Shelf | None = PrivateAttr(default=None)
     _http: CaseHttp | None = PrivateAttr(default=None)

@@ -194,6 +194,7 @@ class Controller:
         record = TrialRecord(
             result=result,
             output_json=payload.get("output"),
+            observations=tuple(payload.get("observations", ())),
             scorer=payload.get("scorer"),
             file_sha256=payload.get("file_sha256"),
             worker=payload.get("worker"),

@@ -50,6 +50,7 @@ class Reports:
                     # Text from a worker: execnet sends builtin types only.
                     "result": result.model_dump_json() if self._is_worker else result,
                     "output": ran and ran.output_json,
+                    "observations": list(ran.observations) if ran else [],
                     "scorer": (ran and ran.scorer) or item.scored_by(),
                     # What is reported may be another result than what was kept: of an expected failure, say.
                     "file_sha256": ran.file_sha256 if ran and result is ran.result else None,
@@ -58,7 +59,7 @@ class Reports:
                 }
                 setattr(report, PAYLOAD, payload)
                 # May be large, and pytest keeps items to the end.
-                item.record = ran and replace(ran, output_json=None, printed="")
+                item.record = ran and replace(ran, output_json=None, printed="", observations=())
             if item.side == "baseline":
                 excuse(report)
         return report

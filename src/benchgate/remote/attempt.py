@@ -63,6 +63,7 @@ class Attempt:
     :param id: no other attempt has it; also the name of the queue in which the worker that starts it says so.
     :param files: digests of the case's input and expected files, as :func:`~benchgate.loader.case_digest.files_digest`
         returns them.
+    :param then: what is done of the trial; ``None`` until its system has answered.
     """
 
     id: str
@@ -74,6 +75,7 @@ class Attempt:
     limit: float
     side: Side
     files: tuple[str, str | None]
+    then: TrialRecord | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -209,6 +209,7 @@ class Cluster:
             limit=request.limit,
             side=request.side,
             files=self._files[key],
+            then=request.then,
         )
 
     def _allowed(self) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import sys
 import tempfile
+import time
 from contextlib import closing, suppress
 from dataclasses import replace
 from functools import partial
@@ -20,6 +21,7 @@ from benchgate.live.executor import LiveExecutor
 from benchgate.remote.attempt import BENCHGATE, Answer, versions
 from benchgate.remote.worker_bench import worker_benches
 from benchgate.trials.inputs import marked_modified
+from benchgate.trials.pacing import Pacing, Turns
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -50,7 +52,8 @@ def run_request(request: TrialRequest, bench_root: Path) -> TrialRecord:
     key = worker_benches().open(request.case.task_class, bench_root)
     with worker_benches().using(key) as bench:
         assert bench is not None  # noqa: S101 - it was opened above
-        return _run(bench.runner(bench.system(request.system), alone=True), request)
+        run = partial(_run, bench.runner(bench.system(request.system), alone=True))
+        return Pacing(0, Turns(None)).run(run, request, time.sleep)
 
 
 def receive(

@@ -124,7 +124,9 @@ class WorkerBench:
         with self._loading:
             checkpoint = system.handed()
         own = case.for_trial(trial=attempt.trial, seed=attempt.seed, checkpoint=checkpoint)
-        return TrialRequest(case=own, system=system.name, limit=attempt.limit, side=attempt.side)
+        request = TrialRequest(case=own, system=system.name, limit=attempt.limit, side=attempt.side)
+        request.so_far.extend(filter(None, [attempt.then]))
+        return request
 
     def is_modified(self, attempt: Attempt) -> bool:
         """Return whether the files of a case are not those of the run."""
@@ -143,6 +145,7 @@ class WorkerBench:
             taxonomy=bench.taxonomy,
             wait=self._loop.wait,
             alone=alone,
+            observer=bench.observer(),
             http=HttpTerms(system=system.name, class_path=bench.path),
         )
 

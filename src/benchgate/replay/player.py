@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from benchgate.errors import SystemUnavailable, Unreadable
 from benchgate.trials.executor import TrialRecord
-from benchgate.trials.inputs import MODIFIED
+from benchgate.trials.observing import first_seen
 
 if TYPE_CHECKING:
     from benchgate.replay.recording import Recording
@@ -32,33 +32,29 @@ class Player:
 
     def run(self, request: TrialRequest) -> TrialRecord:
         """Play one trial; it has the duration and the attempts that it had."""
+        if request.then is not None:  # its output is observed
+            return self.runner.run(request)
         try:
             file = self.recording.trial(request.case)
         except Unreadable as error:  # changed since the run began
             return replace(self.runner, system=partial(_gone, str(error))).run(request)
         output_json = None if file.output is None else json.dumps(file.output)
-        record = TrialRecord(result=file.result, output_json=output_json)
+        seen = tuple(map(json.dumps, file.observations))
+        record = TrialRecord(result=file.result, output_json=output_json, observations=seen)
         is_scored = file.result.outcome in {"scored", "rubric_error"} or awaits_score(record)
-        return scored_now(self.runner, request, record) if is_scored else record
+        if not is_scored:
+            return record
+        if not self.recording.source.observed:
+            request.so_far.append(record)
+            return self.runner.run(request)
+        anew = {"observed": first_seen(record.output_json or ""), "http_sha256": None}
+        kept = replace(record, result=record.result.model_copy(update=anew), observations=())
+        return kept.unobserved("not observed yet", goes_on=True)
 
 
 def awaits_score(record: TrialRecord) -> bool:
     """Whether a system answered, and what scores its outputs was unavailable."""
     return record.result.outcome == "unavailable" and record.output_json is not None
-
-
-def scored_now(runner: TrialRunner, request: TrialRequest, then: TrialRecord) -> TrialRecord:
-    """Score an output as if the system had just returned it; duration and attempts are those that it had."""
-    output = json.loads(then.output_json or "null")
-    record = replace(runner, system=lambda _: output).run(request)
-    now, modes = record.result, then.result.failure_modes
-    scoring = {
-        "outcome": now.outcome,
-        "score": now.score,
-        "failure_modes": (*now.failure_modes, *(m for m in modes if m.code == MODIFIED)),
-        "detail": now.detail,
-    }
-    return replace(record, result=then.result.model_copy(update=scoring))
 
 
 def _gone(why: str, _: object) -> NoReturn:

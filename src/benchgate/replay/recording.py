@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 from benchgate.artifacts.run_kinds import Replayed, TrialFile
 from benchgate.audit.chain import RECORD_FILE
@@ -12,6 +12,7 @@ from benchgate.cassettes.manifest import FOLDER, MANIFEST, CassetteManifest, fil
 from benchgate.errors import ArtifactError, EvalError, PlanChanged, Unreadable
 from benchgate.ids import trial_file_name
 from benchgate.loader.loaded_class import NamedSystem
+from benchgate.loader.observer import never
 from benchgate.wire.canonical import sha256_hex
 from benchgate.wire.files import MAX_TREE_BYTES, file_sha256, read_bytes
 from benchgate.wire.parsing import MAX_JSON_BYTES
@@ -99,10 +100,6 @@ class Recording:
         )
 
 
-def _never(_: object) -> NoReturn:
-    raise AssertionError("what was recorded is played or put together, and nothing is called")
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedSystem(NamedSystem):
     """
@@ -111,7 +108,7 @@ class RecordedSystem(NamedSystem):
     :param recorded: SHA-256 of the checkpoint that it was handed.
     """
 
-    call: System = _never
+    call: System = never
     checkpoint: None = None
     recorded: str | None
 

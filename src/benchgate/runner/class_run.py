@@ -75,6 +75,7 @@ class ClassRun:
         }
         for side, trials in self.sides.items():
             trials.isolation_class = request.isolation(side)
+            trials.observer = found.identity if (found := request.observed_by()) else None
         self.judgement: Judgement | None = None
         self.published: Published | None = None
         self.recorded: Path | None = None
@@ -202,7 +203,8 @@ class ClassRun:
         if self.store is not None and not self.store.is_closed:
             try:
                 own = {"sha256": record.file_sha256, "worker": record.worker}
-                self.store.keep(result, record.output_json, scorer, side, **own)
+                seen = record.observations
+                self.store.keep(result, record.output_json, scorer, side, observations=seen, **own)
             except ArtifactError as error:
                 self.problems.append(str(error))
                 self.store.close()

@@ -10,12 +10,11 @@ from __future__ import annotations
 import json
 import math
 import shutil
-from dataclasses import replace
-from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchgate.errors import ArtifactError
 from benchgate.ids import SCORE, trial_file_name
+from benchgate.loader.observer import never, recorded_observer
 from benchgate.replay.player import awaits_score
 from benchgate.trials.executor import TrialRequest
 from benchgate.trials.inputs import MODIFIED
@@ -77,10 +76,11 @@ def _doubts(
     bench = planned.bench
     runner = TrialRunner(
         task_class=bench.name,
-        system=_never,
+        system=never,
         score=bench.rubric.score,
         taxonomy=bench.taxonomy,
-        wait=_never,
+        wait=never,
+        observer=recorded_observer(planned.observer),
     )
     is_cost_gated = is_merge and bench.policy.max_cost_increase is not None
     for request in _requests(planned, side):
@@ -91,8 +91,8 @@ def _doubts(
         if reason := _unknowable(record, bench.rubric_digest, is_merge=is_merge):
             yield Doubt(name, reason, is_wrong=False)
         elif record.result.outcome == "scored":
-            output = json.loads(record.output_json or "null")
-            again = replace(runner, system=partial(_recorded, output)).run(request)
+            request.so_far.append(record)
+            again = runner.run(request)
             if why := _difference(record.result, again.result):
                 yield Doubt(name, why, is_wrong=True)
             elif is_cost_gated:
@@ -145,11 +145,3 @@ def _scored(result: TrialResult) -> dict[str, Any]:
 
 def _text(fields: dict[str, Any]) -> str:
     return ", ".join(f"{name} {json.dumps(value)}" for name, value in fields.items())
-
-
-def _recorded(output: Mapping[str, Any], _: object) -> Mapping[str, Any]:
-    return output
-
-
-def _never(*_: object) -> NoReturn:
-    raise AssertionError("what was recorded is scored, and nothing is run")

@@ -13,7 +13,7 @@ from benchgate.errors import EvalError
 from benchgate.live.executor import GRACE, LiveExecutor
 from benchgate.live.loop import SessionLoop
 from benchgate.live.prints import PrintRouter
-from benchgate.replay.player import Player, awaits_score, scored_now
+from benchgate.replay.player import Player, awaits_score
 from benchgate.runner.lane import Lane, connected, isolated
 from benchgate.runner.trial_files import TrialFiles, taken_over
 from benchgate.trials.executor import TrialRequest, ended
@@ -67,6 +67,7 @@ class _ServedClass:
                 taxonomy=bench.taxonomy,
                 wait=wait,
                 alone=self.lane.executor is None,
+                observer=run.observed_by(),
                 http=HttpTerms(system=system.name, class_path=bench.path, record=drafts),
                 is_timeout=is_timeout,
             )
@@ -143,8 +144,11 @@ class TrialService:
             if own is None and cluster is None and given.jobs > 1:
                 _check_concurrency(run)
             # A replay asks nobody and pays nothing: the costs in it are those of then.
-            rpm, cap = (None, None) if run.recording else (given.max_rpm, given.max_cost_usd)
-            pace = given.jobs, given.retries, rpm, cap, processes is None
+            is_free = run.recording is not None and not run.recording.source.observed
+            rpm, cap = (None, None) if is_free else (given.max_rpm, given.max_cost_usd)
+            # Who watches processes keeps their limit, and ends them within these seconds; an observer is none.
+            patience = 20.0 if run.observed_by() else math.inf
+            pace = given.jobs, given.retries, rpm, cap, processes is None, patience
             if pace not in lanes:
                 turn = turns.setdefault(rpm, Turns(rpm / self._workers if rpm else None))
                 spending = spendings.setdefault(cap, Spending(cap, self._workers))
@@ -158,7 +162,7 @@ class TrialService:
                         given.jobs,
                         prints=self._prints,
                         backstop=None if processes else backstop,
-                        grace=math.inf if processes else GRACE,  # who watches them keeps the limit
+                        grace=patience if processes else GRACE,
                     )
                     guarded = (self._guarded or executor, None)
                     self._guarded, backstop = (self._guarded, backstop) if processes else guarded
@@ -260,11 +264,9 @@ class TrialService:
         record = self._left_out(request) or (files.of(request) if files else None)
         if record is None or not awaits_score(record):
             return record
-        runner = self._runner_of(request)
-        if not isinstance(runner, TrialRunner):
-            return None  # a replay scores all outputs
-        again = partial(scored_now, runner, then=record)
-        return self.keep(self._limited(again, request), request)
+        if isinstance(self._runner_of(request), TrialRunner):  # a replay scores all outputs
+            request.so_far.append(record)
+        return None
 
     def _limited(
         self, run: Callable[[TrialRequest], TrialRecord], request: TrialRequest

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,10 +12,11 @@ from benchgate.audit.chain import RECORD_FILE
 from benchgate.audit.runs import run_of_class
 from benchgate.audit.store import shard_folder, unfinished_name
 from benchgate.cassettes.recorder import CassetteRecorder
-from benchgate.errors import ArtifactError
+from benchgate.errors import ArtifactError, EvalError
 from benchgate.gates.baseline import choose_baseline, rerun_system
 from benchgate.gates.policy import parse_options
 from benchgate.loader.loaded_class import find_system
+from benchgate.loader.observer import recorded_observer
 from benchgate.replay.recording import find_recording
 from benchgate.training.checkpoints import CheckpointFiles, read_checkpoints
 from benchgate.wire import clock
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from benchgate.gates.exit_status import ExitRule
     from benchgate.ids import RunPlan
     from benchgate.loader.loaded_class import LoadedClass, NamedSystem
+    from benchgate.loader.observer import ClassObserver
     from benchgate.models import BenchCase, Isolation, Side
     from benchgate.registry import System
     from benchgate.replay.recording import Recording
@@ -74,6 +76,7 @@ class RunSettings:
     expect: Mapping[int, str] = field(default_factory=dict)
     record: str | None = None
     replay: str | Path | None = None
+    reobserve: str | Path | None = None
     baseline: str | Path | None = "none"
     policy: Mapping[str, Any] | None = None
     plan: Path | None = None
@@ -130,11 +133,20 @@ class RunRequest:
 
         :raises EvalError: one of them does not exist, or cannot be used.
         """
-        recording = find_recording(bench.path, settings.out, settings.replay)
+        anew, observe = settings.reobserve is not None, bench.task_class.observe
+        wanted = settings.reobserve if anew else settings.replay
+        recording = find_recording(bench.path, settings.out, wanted)
+        if recording and anew:
+            source = recording.source.model_copy(update={"observed": True})
+            recording = replace(recording, source=source)
         find = recording.named_system if recording else partial(find_system, bench.task_class)
         systems: dict[Side, NamedSystem] = {"candidate": find(settings.system)}
         if beside := rerun_system(settings.baseline):
             systems["baseline"] = find_system(bench.task_class, beside)
+        if anew and observe is None:
+            raise EvalError(f"reobserve: class {bench.name} has no observer")
+        if observe and recording and not (anew or recording.manifest.observer):
+            raise EvalError(f"nothing observed the outputs of {wanted}: --bench-reobserve={wanted}")
         return cls(
             bench=bench,
             systems=systems,
@@ -164,6 +176,12 @@ class RunRequest:
             return self.recording.manifest.isolation_class
         level = self.settings.isolation
         return "sandbox+network" if level == "sandbox" and self.systems[side].network else level
+
+    def observed_by(self) -> ClassObserver | None:
+        """Return what observes outputs; of a replay what did, and it is not called. Errors as of loading it."""
+        if self.recording is None or self.recording.source.observed:
+            return self.bench.observer()
+        return recorded_observer(self.recording.manifest.observer)
 
     def scored_by(self) -> tuple[Scorer, str]:
         """Return what scores outputs, and its digest."""

@@ -46,7 +46,8 @@ class TrialFiles:
         sha256 = None
         with suppress(ArtifactError):
             own = (self.folder, self.task_class, record.result, record.output_json, self.scorer)
-            sha256 = write_trial(*own, side=side, worker=record.worker)
+            seen, worker = record.observations, record.worker
+            sha256 = write_trial(*own, side=side, worker=worker, observations=seen)
         return replace(record, scorer=self.scorer, file_sha256=sha256)
 
     def find(self, case_id: str, trial: int, seed: int, side: Side) -> TrialRecord | None:
@@ -63,6 +64,7 @@ class TrialFiles:
             scorer=file.scorer,
             file_sha256=sha256_hex(data),
             worker=file.worker,
+            observations=tuple(map(json.dumps, file.observations)),
         )
 
     def of(self, request: TrialRequest) -> TrialRecord | None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import os
 from concurrent.futures import Future
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path  # noqa: TC003 - RECORDS reads it
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
@@ -28,6 +29,7 @@ class TrialRequest:
     :param limit: in seconds, from the start of the trial, not from its submission.
     :param starts: a file in which whoever starts the trial notes that by a byte, if it is there.
     :param side: ``baseline`` for the system that the candidate is compared with, where both run in one session.
+    :param so_far: records of what is done of it, the last one counts: the system has answered, and is observed.
     """
 
     case: BenchCase
@@ -35,6 +37,12 @@ class TrialRequest:
     limit: float
     side: Side = "candidate"
     starts: str | None = None
+    so_far: list[TrialRecord] = field(default_factory=list, compare=False)
+
+    @property
+    def then(self) -> TrialRecord | None:
+        """What is done of it; ``None`` until its system has answered."""
+        return self.so_far[-1] if self.so_far else None
 
     @classmethod
     def of(
@@ -69,7 +77,9 @@ class TrialRequest:
         return TrialRecord(result=result, output_json=None)
 
     def timed_out(self) -> TrialRecord:
-        """Return what is recorded if it was given up at its time limit."""
+        """Return what is recorded if it was given up at its time limit; that of an observer is not its system's."""
+        if self.then is not None:
+            return self.then.unobserved(f"neither observed nor scored within {self.limit:g} s")
         mode = FailureMode(code="timeout", detail=f"timed out after {self.limit:g} s")
         result = self.result("timeout", failure_modes=(mode,), duration_seconds=self.limit)
         return TrialRecord(result=result, output_json=None)
@@ -106,6 +116,8 @@ class TrialRecord:
     :param scorer: digest of what scored it.
     :param file_sha256: SHA-256 of its file, if that is written already.
     :param worker: address of the worker that ran it, if this is not a process of the session.
+    :param observations: of the output, each as JSON text.
+    :param goes_on: the trial is not over: its output is to be observed next, or once more.
     """
 
     result: TrialResult
@@ -117,6 +129,14 @@ class TrialRecord:
     scorer: str | None = None
     file_sha256: str | None = None
     worker: str | None = None
+    observations: tuple[str, ...] = ()
+    goes_on: bool = False
+
+    def unobserved(self, why: str, *, goes_on: bool = False) -> TrialRecord:
+        """Return the record of a trial whose output is kept, to be observed later, or now if it ``goes_on``."""
+        new = {"outcome": "unavailable", "score": None, "failure_modes": (), "detail": why}
+        result = self.result.model_copy(update=new)
+        return replace(self, result=result, goes_on=goes_on, retry_after=math.inf)
 
 
 RECORDS: Final = TypeAdapter(TrialRecord)

@@ -74,20 +74,29 @@ class Pacing:
     def run(
         self, run: Callable[[TrialRequest], TrialRecord], request: TrialRequest, pause: Pause
     ) -> TrialRecord:
-        """Run a trial when it is its turn, and again while its system is unavailable."""
+        """Run a trial when it is its turn, and again while its system is unavailable; each observation likewise."""
+        record = self._tried(run, request, pause)
+        while record.goes_on:
+            request.so_far.append(record)
+            pause(0.0)  # it has the whole limit again
+            record = self._tried(run, request, pause)
+        return record
+
+    def _tried(
+        self, run: Callable[[TrialRequest], TrialRecord], request: TrialRequest, pause: Pause
+    ) -> TrialRecord:
+        then = request.then
         for tried in range(self._retries + 1):
             if wait := self._turns.take():
                 pause(wait)
             record = self._begun(run, request)
-            asked = record.retry_after
-            if record.result.outcome != "unavailable" or (asked or 0) > MAX_RETRY_AFTER:
+            if tried == self._retries or not _is_to_be_tried(record, then):
                 break
-            if record.output_json is not None:  # the system did answer; what scores did not
+            if then is not None:
+                request.so_far.append(record)  # with what it has used
+            if not self._affords(record.result):
                 break
-            if tried < self._retries and not self._affords(record.result):
-                break
-            if tried < self._retries:
-                pause(delay(tried, asked))
+            pause(delay(tried, record.retry_after))
         if not tried:
             return record
         retries = tried + record.result.retries  # of a worker that was lost
@@ -102,6 +111,14 @@ class Pacing:
         if record.violation:
             self._violations[request.case.task_class] = record.violation
         return record
+
+
+def _is_to_be_tried(record: TrialRecord, then: TrialRecord | None) -> bool:
+    """Whether a system or an observer was unavailable, and not what scores; ``then`` is what was done before."""
+    is_new = then is None or record.observations != then.observations
+    is_scoring = record.output_json is not None and is_new
+    is_away = record.result.outcome == "unavailable" and not is_scoring
+    return is_away and (record.retry_after or 0) <= MAX_RETRY_AFTER
 
 
 def delay(tried: int, retry_after: float | None) -> float:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from benchgate.loader.loaded_class import LoadedClass, NamedSystem
-    from benchgate.models import BenchCase, BenchRunReport, Isolation, Scope, TrialResult
+    from benchgate.models import BenchCase, BenchRunReport, Isolation, Observer, Scope, TrialResult
     from benchgate.training.checkpoints import Checkpoints
     from benchgate.wire.shard import Shard
     from benchgate.wire.usage import Usage
@@ -76,6 +76,7 @@ class PlannedTrials:
         self.seed = seed
         self.checkpoints = checkpoints
         self.isolation_class: Isolation = "none"
+        self.observer: Observer | None = None
         self.scope: Scope = "selected"
         self.interrupted = False
         self.keys: tuple[Key, ...] = ()
@@ -229,6 +230,7 @@ class PlannedTrials:
             trial_count=self.trials,
             seed=self.seed,
             isolation_class=self.isolation_class,
+            observer=self.observer,
             clusters={c.case_id: c.cluster for c in self.cases if c.cluster is not None},
             digests=RunDigests(
                 cases={c: p.digest for c, p in self._cases.items() if p.problem is None},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import sysconfig
 import time
@@ -20,22 +21,20 @@ from benchgate.errors import MAX_MESSAGE, EvalError, RubricViolation, excerpt
 from benchgate.models import BenchScore, FailureMode
 from benchgate.trials.containment import WorkFolder, process_kept, signals_kept
 from benchgate.trials.executor import TrialRecord
+from benchgate.trials.observing import Observing, combined, without_usage
 from benchgate.trials.pacing import is_unavailable, retry_after
 from benchgate.trials.time_limit import TrialTimeout, time_left
 from benchgate.trials.trial_http import TrialHttp
 from benchgate.wire.plain import output_json
-from benchgate.wire.usage import Usage
 
 if TYPE_CHECKING:
-    from benchgate.models import BenchCase, Outcome
+    from benchgate.loader.observer import ClassObserver
+    from benchgate.models import BenchCase, Outcome, TrialResult
     from benchgate.registry import System
     from benchgate.taxonomy import Taxonomy
     from benchgate.trials.executor import TrialRequest
     from benchgate.trials.trial_http import HttpTerms
 
-
-USAGE: Final = "usage"
-"""The key of an output that is taken out of it: a :class:`~benchgate.wire.usage.Usage`."""
 
 FOREIGN: Final = tuple(
     f"{path}{os.sep}"
@@ -67,6 +66,7 @@ class TrialRunner:
     :param alone: one trial at a time runs in this process, so that what the process has once can be kept for it.
     :param work: the folder that is ``work_path``, which is left when the trial is over; by default a fresh one.
     :param http: what is done with the requests of the system's own HTTP clients.
+    :param observer: what observes outputs, each observation in an attempt of its own; ``None``: nothing does.
     :param is_timeout: recognises the exception with which the caller's alarm ends a trial.
     """
 
@@ -78,6 +78,7 @@ class TrialRunner:
     alone: bool = True
     work: Path | None = None
     http: HttpTerms | None = None
+    observer: ClassObserver | None = None
     is_timeout: Callable[[BaseException], bool] = lambda error: isinstance(error, TrialTimeout)
 
     def run(self, request: TrialRequest) -> TrialRecord:
@@ -118,7 +119,10 @@ class _Attempt:
         self._code: str | None = None
         self._detail: str | None = None
         self._retry_after: float | None = None
-        self._http = TrialHttp(runner.http, request.case) if runner.http else None
+        self._then = request.then
+        self._observing = Observing(runner.observer, request.then)
+        number = len(self._observing.texts) + 1 if request.then else 0
+        self._http = TrialHttp(runner.http, request.case, number) if runner.http else None
         self._http_sha256: str | None = None
 
     def go(self) -> None:
@@ -129,26 +133,27 @@ class _Attempt:
             signals_kept() if alone else nullcontext(),
         ):
             case = self._case.working_in(work.path)
-            handed = case.model_copy(update={"expected_path": None})
-            handed._http = self._http  # noqa: SLF001 - not a field: it is no data
-            produced = self._runner.system(handed)
-            if isawaitable(produced):
-                produced = self._runner.wait(produced, self._request.limit)
-            self._check_payload(produced)
-            self._output = output_json(self._without_usage(produced))
-            self._left_files = work.has_files()
-            self._outcome = "rubric_error"
-            score = self._runner.score(case, json.loads(self._output))
-            self._score = self._checked(score)
-            self._outcome = "scored"
-        self._modes = self._runner.taxonomy.classify(self._score.failure_modes)
+            then = self._then
+            output = self._answer(case, work) if then is None else str(then.output_json)
+            self._output, self._outcome = output, "rubric_error"
+            cases = self._observing.cases(case, output, self._called)
+            scores = [self._checked(self._runner.score(one, json.loads(output))) for one in cases]
+            if scores:
+                self._score = combined(scores, self._runner.taxonomy).kept()
+                self._modes = self._runner.taxonomy.classify(self._score.failure_modes)
+            self._outcome = "scored" if scores else "unavailable"
 
-    def _without_usage(self, produced: object) -> object:
-        """Add the usage in an output to that of the case, and return the output without it."""
-        if not isinstance(produced, Mapping) or USAGE not in produced:
-            return produced
-        self._case.usage.include(Usage.of(produced[USAGE]))
-        return {key: value for key, value in produced.items() if key != USAGE}
+    def _called(self, function: Callable[..., Any], case: BenchCase, *args: Any) -> Any:
+        case._http = self._http  # noqa: SLF001 - not a field: it is no data
+        found = function(case, *args)
+        return self._runner.wait(found, self._request.limit) if isawaitable(found) else found
+
+    def _answer(self, case: BenchCase, work: WorkFolder) -> str:
+        handed = case.model_copy(update={"expected_path": None})
+        produced = self._called(self._runner.system, handed)
+        self._check_payload(produced)
+        self._left_files = work.has_files() and self._runner.observer is None
+        return output_json(without_usage(produced, self._case.usage))
 
     def _check_payload(self, produced: object) -> None:
         """Refuse an invalid RL payload before it is serialised and scored."""
@@ -178,6 +183,8 @@ class _Attempt:
             self._outcome, self._modes = told.result.outcome, told.result.failure_modes
             self._detail, self._violation = told.result.detail, told.violation
             self._raised_at, self._retry_after = told.raised_at, told.retry_after
+            if self._then is not None and self._outcome == "timeout":
+                self.timed_out()
             return
         if isinstance(error, TrialTimeout) or self._runner.is_timeout(error):
             self.timed_out()
@@ -188,6 +195,9 @@ class _Attempt:
         if self._outcome == "rubric_error":
             error = self._as_violation(error)
         text = f"{type(error).__name__}: {_excerpt(error, str, MAX_MESSAGE)}"
+        if excuse := self._observing.excused(error, text):
+            self._outcome, (self._detail, self._retry_after) = "unavailable", excuse
+            return
         in_rubric = self._outcome == "rubric_error"
         if is_unavailable(None if in_rubric else self._runner.system, error):
             self._outcome, self._detail, self._retry_after = "unavailable", text, retry_after(error)
@@ -214,33 +224,48 @@ class _Attempt:
         if self._http is None:
             return
         try:
-            self._http_sha256 = self._http.end(scored=self._outcome == "scored")
+            is_done = self._outcome == "scored" or self._observing.goes_on
+            self._http_sha256 = self._http.end(scored=is_done)
         except EvalError as error:
-            self._score, self._modes = None, ()
+            self._score, self._modes, self._observing.goes_on = None, (), False
             self._outcome, self._detail = "not_run", str(error)
+            if self._then is not None:
+                self._outcome, self._retry_after = "unavailable", math.inf
+                self._observing.texts = self._then.observations
 
     def timed_out(self) -> None:
-        self._score = None
-        self._outcome, self._detail = "timeout", None
-        self._modes = self._request.timed_out().result.failure_modes
+        told = self._request.timed_out()
+        self._score, self._observing.goes_on, self._retry_after = None, False, told.retry_after
+        self._outcome, self._detail = told.result.outcome, told.result.detail
+        self._modes = told.result.failure_modes
 
     def record(self, duration: float) -> TrialRecord:
-        result = self._request.result(
-            self._outcome,
-            score=self._score,
-            failure_modes=self._modes,
-            detail=self._detail,
-            duration_seconds=duration,
-            left_files=self._left_files,
-            http_cassettes=self._http.replayed if self._http else (),
-            http_sha256=self._http_sha256,
-        )
         return TrialRecord(
-            result=result,
+            result=self._result(duration),
             output_json=self._output,
             violation=self._violation,
             raised_at=self._raised_at,
             retry_after=self._retry_after,
+            observations=self._observing.texts,
+            goes_on=self._observing.goes_on,
+        )
+
+    def _result(self, duration: float) -> TrialResult:
+        now: dict[str, Any] = {
+            "outcome": self._outcome,
+            "score": self._score,
+            "failure_modes": self._modes,
+            "detail": self._detail,
+        }
+        if self._then is not None:
+            return self._observing.result(self._http, self._http_sha256, **now)
+        return self._request.result(
+            **now,
+            duration_seconds=duration,
+            left_files=self._left_files,
+            http_cassettes=self._http.replayed if self._http else (),
+            http_sha256=self._http_sha256,
+            observed=self._observing.seen,
         )
 
 

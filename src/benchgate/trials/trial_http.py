@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from benchgate.cassettes.shelf import HTTP, ClassCassettes
+from benchgate.cassettes.shelf import HTTP, OBSERVED, ClassCassettes
 from benchgate.errors import ArtifactError, EvalError
 from benchgate.ids import trial_file_name
 from benchgate.wire.argument_types import CASSETTE_NAME
@@ -35,9 +35,10 @@ class HttpTerms:
 
 
 class TrialHttp:
-    """The requests of one attempt. Nothing is imported or read before the system asks for a transport."""
+    """The requests of one attempt, or observation ``number``. Nothing is read before somebody asks for a transport."""
 
-    def __init__(self, terms: HttpTerms, case: BenchCase) -> None:
+    def __init__(self, terms: HttpTerms, case: BenchCase, number: int = 0) -> None:
+        self._suffix = OBSERVED.format(number) if number else HTTP
         self._terms = terms
         self._case = case
         self._conversations: dict[str, Conversation] = {}
@@ -64,7 +65,7 @@ class TrialHttp:
         if name not in self._conversations:
             case = self._case
             shelf = ClassCassettes(self._terms.class_path)
-            found = shelf.find(name, case.case_id, case.trial, HTTP)
+            found = shelf.find(name, case.case_id, case.trial, self._suffix)
             if found is None:
                 how = f"run once with --bench-record={name}"
                 if not CASSETTE_NAME.fullmatch(name):
@@ -108,4 +109,4 @@ class TrialHttp:
         return digest(digests) if len(digests) > 1 else next(iter(digests), None)
 
     def _file(self, folder: Path) -> Path:
-        return folder / trial_file_name(self._case.case_id, self._case.trial, suffix=HTTP)
+        return folder / trial_file_name(self._case.case_id, self._case.trial, suffix=self._suffix)

@@ -20,6 +20,7 @@ from benchgate.gates.policy import load_policy, load_run_table, log_policy, make
 from benchgate.loader.case_digest import case_digest, files_digest
 from benchgate.loader.case_folder import case_folders, read_case
 from benchgate.loader.failure_modes import load_taxonomy
+from benchgate.loader.observer import observer_digest
 from benchgate.loader.rubric_source import rubric_digest
 from benchgate.verify.recheck_decision import baseline_faults
 
@@ -123,7 +124,12 @@ class Terms:
             yield f"it was not scored by the rubric of {class_path}"
         if report.digests.taxonomy != load_taxonomy(class_path).digest:
             yield f"its failure modes and their severities are {there}"
-        level = load_run_table(class_path).isolation or "none"
+        table, seen = load_run_table(class_path), report.observer
+        observer = seen and (seen.source, seen.observations)
+        source = observer_digest(class_path)
+        if observer != (source and (source, table.observations or 1)):
+            yield f"its observer, or how often it observed, is {there}"
+        level = table.isolation or "none"
         least = min(rank(level), rank("sandbox+network"))
         if not report.source and rank(report.isolation_class) < least:
             yield f"its isolation is {report.isolation_class}, where {class_path} has {level}"

@@ -33,6 +33,7 @@ OF_THE_RUN: Final = (
     "too_many_unscored",
     "baseline_missing",
     "baseline_mismatch",
+    "observer_mismatch",
     "plan_mismatch",
     "looks_mismatch",
     "checkpoint_mismatch",
@@ -51,7 +52,7 @@ def facts_of(record: RunRecord, before: ArmReport | None, outputs: Mapping[str, 
         baseline = None if excluded else arm(beside)
     elif before is not None:
         baseline = before.arm
-    codes = ["checkpoint_mismatch", "looks_mismatch"]
+    codes = ["checkpoint_mismatch", "looks_mismatch", "observer_mismatch"]
     if beside is None and baseline is None:
         codes.append("baseline_missing" if record.baseline is None else "baseline_mismatch")
     decision = record.decision
@@ -73,6 +74,7 @@ def facts_of(record: RunRecord, before: ArmReport | None, outputs: Mapping[str, 
             lacks_advantages(outputs.get(case_file_name(result))) for result in scored
         ),
         replays=record.replays,
+        fingerprints=getattr(record.baseline, "fingerprints", ()),
     )
 
 

@@ -54,7 +54,7 @@ def doubts(record: RunRecord) -> Iterator[str]:
         yield "the gate rejected it"
     if failures:
         yield f"it has failures of severity block: {', '.join(failures)}"
-    if record.replays is not None:
+    if record.replays is not None and not record.replays.observed:
         yield f"it replays {record.replays}, and asked no system"
     elif "note_http_replayed" in decision.notes:
         yield "what its systems asked for was replayed"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from benchgate.aggregate import outputs_digest
 from benchgate.artifacts.evidence_kinds import ArmReport
 from benchgate.artifacts.reading import read_artifact
 from benchgate.artifacts.run_kinds import RerunBaseline, case_file_name
@@ -73,6 +74,7 @@ def baseline_faults(
     for problem in (*baseline.problems, *differences(baseline.report, record.report)):
         yield f"baseline: could not be compared with: {problem}"
     yield from same("baseline.run_id", baseline.report.run_id, reference.run_id)
+    yield from same("baseline.outputs", outputs_digest(baseline.report), reference.outputs)
     there, here = arm(baseline.report), before.arm
     yield from same("evidence/baseline.json", _arm_values(there), _arm_values(here))
     if there.facts != here.facts:

@@ -124,6 +124,9 @@ CONFLICTS: Final = (
     ("isolation", "executor", "the workers of a cluster isolate no trials"),
     ("shard", "record", WHOLE),
     ("shard", "replay", WHOLE),
+    ("reobserve", "replay", "either the observations are recorded ones, or they are new"),
+    ("reobserve", "baseline", ONE_SYSTEM),
+    ("shard", "reobserve", WHOLE),
     ("stop", "shard", "a part does not see the results of the others"),
     ("stop", "executor", "it is for runs in one process"),
     ("stop", "baseline", "both sides are run case by case; pin the baseline, or name its file"),
@@ -157,8 +160,9 @@ def read_options(
     if wrong := [*wrong, *_conflicts(values)]:
         raise argparse.ArgumentTypeError("\n".join(wrong))
     if values.get("replay") is not None:  # nobody is asked for anything, and nothing is paid
-        values |= {"executor": None, "retries": 0, "max_rpm": None, "max_cost_usd": None}
-        values["isolation"] = "none"
+        values |= {"retries": 0, "max_rpm": None, "max_cost_usd": None}
+    if any(values.get(key) is not None for key in ("replay", "reobserve")):
+        values |= {"executor": None, "isolation": "none"}
     return values
 
 

@@ -27,9 +27,11 @@ def listed(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-def output_json(produced: object) -> str:
+def output_json(produced: object, where: str = "output") -> str:
     """
     Return a system's output as JSON text; the text cannot change while the rubric works on a copy.
+
+    :param where: what it is called in messages.
 
     :raises ValueError: not a mapping with string keys, a value that JSON does not have, nested too deeply, or larger
         than :data:`MAX_OUTPUT_BYTES`.
@@ -37,9 +39,9 @@ def output_json(produced: object) -> str:
     if not isinstance(produced, Mapping):
         kind = type(produced).__qualname__
         raise ValueError(f"the system returned {kind}; expected a mapping")  # noqa: TRY004
-    text = json.dumps(plain_json(produced, "output", max_depth=MAX_OUTPUT_DEPTH))
+    text = json.dumps(plain_json(produced, where, max_depth=MAX_OUTPUT_DEPTH))
     if len(text) > MAX_OUTPUT_BYTES:
-        raise ValueError(_too_large("output"))
+        raise ValueError(_too_large(where))
     check_size(text.encode())
     return text
 

@@ -139,6 +139,12 @@ RUN_OPTIONS: Final = (
         parse=recording,
     ),
     RunOption(
+        name="reobserve",
+        metavar="NAME|RUN",
+        help="Observe and score recorded outputs again, and call no system",
+        parse=recording,
+    ),
+    RunOption(
         name="policy",
         metavar="KEY=VALUE|gate.toml",
         help="Threshold of the gate, or a file; keys: benchgate policy",

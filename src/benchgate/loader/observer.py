@@ -1,0 +1,92 @@
+"""Loads what observes the outputs of a class, and says which it is."""
+
+from __future__ import annotations
+
+from functools import reduce
+from importlib import import_module
+from inspect import isroutine
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
+
+from benchgate.errors import EvalError, RegistrationError
+from benchgate.loader.imports import module_name
+from benchgate.loader.rubric_source import source_files
+from benchgate.models import Observer
+from benchgate.wire.canonical import digest
+from benchgate.wire.files import MAX_TREE_BYTES, file_sha256, tree_files
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from benchgate.registry import TaskClass
+
+OBSERVERS: Final = "observers"
+
+
+class ClassObserver(NamedTuple):
+    """The observer of a class, and what a record says of it."""
+
+    call: Callable[..., Any]
+    identity: Observer
+
+
+def load_observer(task_class: TaskClass, path: Path, observations: int) -> ClassObserver | None:
+    """
+    Import the observer of a class in a folder; ``None`` if it has none.
+
+    :param observations: of each output.
+    :raises EvalError: it cannot be imported or called, is not in ``observers/``, or says nothing usable of itself.
+    """
+    observe: Any = task_class.observe
+    if observe is None:
+        return None
+    name = observe if isinstance(observe, str) else getattr(observe, "__qualname__", "")
+    try:
+        if isinstance(observe, str):
+            module, _, attribute = observe.partition(":")
+            found = import_module(module_name(task_class.name, module))
+            observe = reduce(getattr, attribute.split("."), found)
+        declare = getattr(observe, "digest", None)
+        identity = Observer(
+            name=str(getattr(observe, "name", None) or name or type(observe).__qualname__),
+            source=observer_digest(path) or "",
+            digest=str(declare()) if callable(declare) else None,
+            model=getattr(observe, "model", None),
+            observations=observations,
+        )
+    except (Exception, SystemExit) as error:  # a module may also call sys.exit
+        msg = f"observer {name!r} cannot be used: {type(error).__name__}: {error}"
+        raise EvalError(msg) from error
+    home = str(getattr(observe if isroutine(observe) else type(observe), "__module__", ""))
+    if not (
+        callable(observe) and f"{home}.".startswith(module_name(task_class.name, f"{OBSERVERS}."))
+    ):
+        why = f"observe: {name!r} is no callable of {OBSERVERS}/, whose digest each record has; write it there"
+        raise RegistrationError(path / "registration.py", why)
+    return ClassObserver(call=observe, identity=identity)
+
+
+def observer_digest(class_path: Path) -> str | None:
+    """
+    Return the SHA-256 over names and bytes of ``observers/``, prompts too, and of what its modules import of the class.
+
+    :returns: ``None`` if there is no such folder.
+    :raises EvalError: a module is not Python, or a file cannot be read.
+    """
+    if not (class_path / OBSERVERS).is_dir():
+        return None
+    files = [Path(p) for n, p in tree_files(class_path / OBSERVERS) if "__pycache__" not in n]
+    modules = [path for path in files if path.suffix == ".py"]
+    found = {*files, *source_files(class_path, modules, excluded=())}
+    shas = {p.relative_to(class_path): file_sha256(p, limit=MAX_TREE_BYTES) for p in found}
+    return digest({path.as_posix(): sha256 for path, sha256 in shas.items()})
+
+
+def recorded_observer(identity: Observer | None) -> ClassObserver | None:
+    """Return what observed outputs that are recorded: it is not called."""
+    return None if identity is None else ClassObserver(never, identity)
+
+
+def never(*_: object) -> NoReturn:
+    """Stand for what is not called, as it is recorded."""
+    raise AssertionError("what was recorded is played or put together, and nothing is called")

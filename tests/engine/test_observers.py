@@ -1,0 +1,478 @@
+"""Observers: what has to be asked of the world about an output is asked as a system is, and the rubric reads it."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+
+from benchgate.aggregate import outputs_digest
+from benchgate.cli import main
+from benchgate.errors import EvalError
+from benchgate.gates.decision import PREFIX
+from benchgate.gates.exit_status import HELD
+from benchgate.trials import pacing
+
+
+@pytest.fixture
+def judged(echo, monkeypatch):
+    """The class with a judge; waits are short."""
+    monkeypatch.setattr(pacing, "FIRST_DELAY", 0.01)
+    echo.observer()
+    return echo
+
+
+def _report(echo, **settings):
+    return echo.run(**settings).judgement.report
+
+
+@pytest.mark.parametrize("jobs", [1, 3])
+@pytest.mark.parametrize("isolation", ["none"])
+def test_the_rubric_reads_what_was_observed_and_the_file_has_it(judged, jobs, isolation):
+    report = _report(judged, jobs=jobs, isolation=isolation)
+    assert report.complete
+    assert report.mean_score == pytest.approx(0.9)
+    assert sorted(judged.asked()) == ["01", "02", "03"]
+    assert judged.trial("02")["observations"] == [{"score": 0.9}]
+    assert report.observer.name == "observers.judge:judge"
+    assert report.observer.observations == 1
+    assert {one.score.score for one in report.per_case} == {0.9}
+
+
+def test_an_observation_cannot_be_changed_and_is_empty_without_an_observer(echo, judged):
+    judged.observer("return {'score': 1.0, 'list': [1]}")
+    text = 'case.observation["score"]'
+    rubric = (judged.path / "rubric.py").read_text()
+    judged.write("rubric.py", rubric.replace(text, f"{text}; case.observation['score'] = 2"))
+    report = _report(judged)
+    assert report.per_case[0].outcome == "rubric_error"
+    assert "does not support item assignment" in report.per_case[0].failure_modes[0].detail
+
+
+def test_the_system_does_not_see_what_is_observed(judged):
+    seen = []
+    judged.instead["02"] = lambda case: seen.append((case.observation, case.expected_path))
+    _report(judged)
+    assert seen == [({}, None)]
+
+
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_a_429_of_the_judge_is_tried_again_and_the_system_is_not(judged, jobs):
+    judged.observer("if case.case_id == '02' and asked < 3: raise SystemUnavailable('429')")
+    report = _report(judged, jobs=jobs)
+    assert report.complete
+    assert judged.calls == ["01", "02", "03"]
+    assert judged.asked().count("02") == 3
+    assert report.per_case[1].retries == 2
+
+
+def test_an_unavailable_judge_keeps_the_output_and_resume_asks_it_alone(judged):
+    judged.observer("if case.case_id == '02' and asked < 3: raise SystemUnavailable('429')")
+    run = judged.run(retries=0)
+    trial = run.judgement.report.per_case[1]
+    assert (trial.outcome, trial.score) == ("unavailable", None)
+    assert trial.detail == "observer observers.judge:judge: SystemUnavailable: 429"
+    assert judged.trial("02")["output"] == {"answer": "Q02"}
+    assert run.exit_status == 1
+    judged.calls.clear()
+    assert not _report(judged, retries=0, resume="auto").complete
+    report = _report(judged, resume="auto")
+    assert judged.calls == []
+    assert report.complete
+    assert judged.asked() == ["01", "02", "03", "02", "02"]
+
+
+@pytest.mark.parametrize(
+    ("body", "outcome", "text"),
+    [
+        ("raise ValueError('no JSON')", "unavailable", "judge: ValueError: no JSON"),
+        ("import sys; sys.exit(0)", "unavailable", "judge: SystemExit: 0"),
+        ("return 7", "rubric_error", "observer returned int; expected a mapping"),
+        ("return {'x': object()}", "unavailable", "observation.x"),
+        ("return {'usage': 7}", "unavailable", "usage: "),
+    ],
+)
+def test_a_broken_observer_says_nothing_of_the_system(judged, body, outcome, text):
+    judged.observer(f"if case.case_id == '02': {body}" if ";" not in body else body)
+    report = _report(judged)
+    trial = report.per_case[0 if ";" in body else 1]
+    assert trial.outcome == outcome
+    assert text in f"{trial.detail} {[mode.detail for mode in trial.failure_modes]}"
+    assert not report.complete
+    assert judged.asked().count(trial.case_id) == 1  # only what it declares is tried again
+
+
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_an_observer_that_hangs_is_no_timeout_of_the_system(judged, jobs):
+    judged.observer("if case.case_id == '02': __import__('time').sleep(30)")
+    begun = time.monotonic()
+    report = _report(judged, timeout=0.5, jobs=jobs)
+    assert time.monotonic() - begun < 10
+    trial = report.per_case[1]
+    assert (trial.outcome, trial.detail) == (
+        "unavailable",
+        "neither observed nor scored within 0.5 s",
+    )
+    assert judged.trial("02")["output"] == {"answer": "Q02"}
+
+
+def test_a_slow_system_leaves_the_judge_its_whole_limit(judged):
+    judged.observer("__import__('time').sleep(0.4)")
+    judged.instead["02"] = lambda _: time.sleep(0.4)
+    assert _report(judged, timeout=0.7).complete
+
+
+def test_an_async_observer_is_awaited(judged):
+    judged.observer()
+    text = (judged.path / "observers/judge.py").read_text()
+    judged.write("observers/judge.py", text.replace("def judge", "async def judge"))
+    assert _report(judged).complete
+
+
+def test_what_the_judge_costs_is_a_cost_of_the_trial_and_not_of_the_system(judged):
+    judged.observer("case.usage.add(cost_usd=0.5)")
+    report = _report(judged)
+    assert report.total_cost_usd == pytest.approx(1.5)
+    assert report.usage is None
+    run = judged.run(max_cost_usd=0.9)
+    assert [one.outcome for one in run.judgement.report.per_case] == [
+        "scored",
+        "not_run",
+        "not_run",
+    ]
+
+
+def test_several_observations_are_one_score(judged):
+    judged.write("gate.toml", "[run]\nobservations = 3\n")
+    judged.observer(
+        "return {'score': [0.0, 0.9, 0.6][asked - 1], 'modes': ['wrong'] * (asked < 3)}"
+    )
+    run = judged.run()
+    trial = run.judgement.report.per_case[0]
+    assert judged.asked().count("01") == 3
+    assert trial.score.score == pytest.approx(0.5)
+    assert trial.score.passed
+    assert trial.score.breakdown == {"judged": pytest.approx(0.5)}
+    assert [mode.code for mode in trial.failure_modes] == ["wrong"]
+    assert [one["score"] for one in judged.trial("01")["observations"]] == [0.0, 0.9, 0.6]
+    assert run.judgement.report.observer.observations == 3
+
+
+def test_one_block_code_counts_and_a_minority_of_others_does_not(judged):
+    judged.write("gate.toml", "[run]\nobservations = 3\n")
+    modes = (judged.path / "failure_modes.toml").read_text()
+    judged.write(
+        "failure_modes.toml",
+        modes + '[failure_modes.harm]\nseverity = "block"\ndescription = "Harm."\n',
+    )
+    judged.observer("return {'score': 1.0, 'modes': [['wrong'], ['harm'], []][asked - 1]}")
+    report = _report(judged)
+    assert [mode.code for mode in report.per_case[0].failure_modes] == ["harm"]
+    assert report.block_severity_failure_modes == ("harm",)
+
+
+def test_an_unknown_code_counts_though_one_observation_alone_has_it(judged):
+    judged.write("gate.toml", "[run]\nobservations = 3\n")
+    judged.observer("return {'score': 1.0, 'modes': [['nonsense'], [], []][asked - 1]}")
+    assert _report(judged).block_severity_failure_modes == ("unknown_failure_mode",)
+
+
+def test_an_observation_that_was_made_is_kept_when_the_next_one_is_unavailable(judged):
+    judged.write("gate.toml", "[run]\nobservations = 3\n")
+    judged.observer("if asked == 2: raise SystemUnavailable('429')")
+    assert not _report(judged, retries=0).complete
+    assert len(judged.trial("01")["observations"]) == 1
+    report = _report(judged, retries=0, resume="auto")
+    assert report.complete
+    assert judged.asked().count("01") == 4
+    assert len(judged.trial("01")["observations"]) == 3
+
+
+@pytest.mark.parametrize("count", [2, 0, 101, '"three"'])
+def test_the_number_of_observations_is_odd(judged, count):
+    judged.write("gate.toml", f"[run]\nobservations = {count}\n")
+    with pytest.raises(EvalError, match="observations"):
+        judged.run()
+
+
+def test_a_resumed_run_has_the_observer_that_it_had(judged):
+    judged.left()
+    judged.write("observers/prompt.txt", "Be kind.")
+    with pytest.raises(EvalError, match="observer was Observer"):
+        judged.run(resume="auto")
+
+
+@pytest.mark.parametrize(
+    ("observe", "message"),
+    [
+        (
+            '"observers.judge:nothing"',
+            "observer 'observers.judge:nothing' cannot be used: AttributeError",
+        ),
+        ('"observers.none:judge"', "ModuleNotFoundError"),
+        ("system", "is no callable of observers/"),
+        ('"observers.judge:LOG"', "is no callable of observers/"),
+    ],
+)
+def test_an_observer_that_cannot_be_used(judged, observe, message):
+    text = (judged.path / "registration.py").read_text()
+    judged.write("registration.py", text.replace('"observers.judge:judge"', observe))
+    with pytest.raises(EvalError, match=message):
+        judged.run()
+
+
+def test_the_observer_is_in_the_plan_and_says_what_it_is(judged):
+    first = _report(judged)
+    judged.observer(attributes="judge.name, judge.model, judge.digest = 'j', 'm-1', lambda: 'abc'")
+    second = _report(judged)
+    assert first.plan_id != second.plan_id
+    assert (second.observer.name, second.observer.model, second.observer.digest) == (
+        "j",
+        "m-1",
+        "abc",
+    )
+    assert first.run_id == second.run_id
+
+
+def test_a_replay_reads_the_observations_and_asks_nobody(judged):
+    judged.write("gate.toml", "[run]\nobservations = 3\n")
+    judged.observer("return {'score': [0.0, 0.9, 0.6][asked - 1]}")
+    first = _report(judged, record="kept")
+    (judged.path / "observers/judge.py").unlink()
+    judged.calls.clear()
+    asked = judged.asked()
+    for source in ("1", "kept"):
+        again = judged.engine(replay=source).judgement.report
+        assert again.run_id == first.run_id
+        assert again.observer == first.observer
+        assert again.per_case[0].observed == first.per_case[0].observed
+    assert judged.calls == []
+    assert judged.asked() == asked
+
+
+def test_the_work_folder_of_the_system_is_not_handed_on(judged):
+    judged.instead["02"] = lambda case: (case.work_path / "file").write_text("x") and None
+    report = _report(judged)
+    assert not report.per_case[1].left_files
+
+
+def test_inputs_that_the_system_changed_are_noted_once(judged):
+    judged.instead["02"] = lambda case: (case.input_path / "question.txt").write_text("x") and None
+    report = _report(judged)
+    assert [mode.code for mode in report.per_case[1].failure_modes].count("input_modified") == 1
+    assert judged.trial("02")["observations"]
+
+
+def test_http_of_each_observation_is_recorded_and_replayed(judged, monkeypatch):
+    pytest.importorskip("httpx")
+    judged.write("gate.toml", "[run]\nobservations = 3\n")
+    judged.observer(
+        """
+        import httpx
+        mock = httpx.MockTransport(lambda _: httpx.Response(200, json={"score": [0.2, 0.7, 0.9][asked - 1]}))
+        with httpx.Client(transport=case.http_transport("kept", inner=mock)) as client:
+            return client.get("http://judge/").json()
+        """
+    )
+    first = _report(judged, record="kept")
+    assert first.complete
+    files = sorted(path.name for path in (judged.path / "cassettes/kept").iterdir())
+    assert files[:4] == ["01.json", *(f"01.observed-{n}.http.json" for n in (1, 2, 3))]
+    again = _report(judged)
+    assert again.run_id == first.run_id
+    assert again.per_case[0].http_cassettes == ("kept",)
+    manifest = json.loads((judged.path / "cassettes/kept/manifest.json").read_text())
+    assert manifest["observer"]["name"] == "observers.judge:judge"
+
+
+def test_http_of_an_observer_without_a_recording_keeps_the_output(judged):
+    judged.observer("case.http_transport('none')")
+    trial = _report(judged).per_case[0]
+    assert trial.outcome == "unavailable"
+    assert "no cassette 'none' has the HTTP of this trial" in trial.detail
+
+
+@pytest.fixture
+def compared(judged):
+    """The class with twelve cases and a pinned baseline."""
+    for number in range(4, 13):
+        judged.case(f"{number:02}")
+    judged.observer("return {'score': float(output['answer'])}")
+    _answer(judged, 0.1)
+    judged.run(baseline="none")
+    judged.pin()
+    return judged
+
+
+def _answer(echo, score):
+    for number in range(1, 13):
+        echo.instead[f"{number:02}"] = lambda _, n=number: {"answer": score + n**2 / 1000}
+
+
+def _decided(echo, **settings):
+    run = echo.run(baseline="auto", **settings)
+    decision = run.judgement.decision
+    assert main(["verify", str(echo.out)]) == 0
+    codes = [code.removeprefix(PREFIX) for code in decision.reason_codes]
+    return run, codes, {remark.code: remark.message for remark in decision.remarks}
+
+
+def test_runs_of_one_observer_are_compared(compared):
+    _answer(compared, 0.6)
+    run, codes, _ = _decided(compared)
+    assert (run.judgement.decision.outcome, codes) == ("promote", [])
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda echo: echo.write("observers/prompt.txt", "Be kind."), "source"),
+        (
+            lambda echo: echo.write("gate.toml", "[run]\nobservations = 3\n"),
+            "observations was 1, is 3",
+        ),
+    ],
+)
+def test_another_observer_holds_and_says_how_to_mend_it(compared, change, words):
+    change(compared)
+    _answer(compared, 0.6)
+    run, codes, messages = _decided(compared)
+    assert codes == ["observer_mismatch"]
+    assert run.exit_status == HELD
+    assert words in messages[f"{PREFIX}observer_mismatch"]
+    assert "--reobserve=pinned --baseline=none" in run.judgement.decision.next_step
+
+
+def test_a_fingerprint_that_changed_is_a_note(compared):
+    compared.observer("return {'score': float(output['answer']), 'fingerprint': str(asked)}")
+    compared.run(baseline="none")
+    compared.pin()
+    _answer(compared, 0.6)
+    _, codes, messages = _decided(compared)
+    assert codes == []
+    assert (
+        messages["note_observer_fingerprint"] == "the observer's provider was 3; for the baseline 2"
+    )
+
+
+def test_outputs_are_observed_again_without_the_system(judged):
+    first = _report(judged)
+    judged.observer("return {'score': 0.7}", "judge.model = 'm-2'")
+    judged.calls.clear()
+    run = judged.engine(reobserve="1", baseline="none")
+    report = run.judgement.report
+    assert judged.calls == []
+    assert report.mean_score == pytest.approx(0.7)
+    assert report.system == first.system
+    assert report.observer.model == "m-2"
+    assert outputs_digest(report) == outputs_digest(first)
+    assert judged.record()["replays"]["observed"] is True
+    assert "run 00000001" in run.judgement.decision.remarks[-1].message
+    assert "observed again" in run.judgement.decision.remarks[-1].message
+    assert main(["verify", str(judged.out)]) == 0
+
+
+def test_observing_again_has_pace_retries_and_cap_and_can_be_resumed(judged):
+    _report(judged)
+    judged.observer("if case.case_id == '02' and asked < 4: raise SystemUnavailable('429')")
+    assert not judged.engine(reobserve="1", retries=0).judgement.report.complete
+    report = judged.engine(reobserve="1", resume="auto").judgement.report
+    assert report.complete
+    assert judged.asked().count("01") == 2
+    judged.observer("case.usage.add(cost_usd=1)")
+    capped = judged.engine(reobserve="1", max_cost_usd=1.5).judgement.report
+    assert [one.outcome for one in capped.per_case] == ["scored", "not_run", "not_run"]
+
+
+def test_what_failed_before_it_was_observed_stays_what_it_was(judged):
+    judged.instead["02"] = ValueError("broken")
+    _report(judged)
+    report = judged.engine(reobserve="1").judgement.report
+    assert [one.outcome for one in report.per_case] == ["scored", "harness_error", "scored"]
+    assert judged.asked().count("01") == 2
+
+
+def test_there_must_be_an_observer_and_a_replay_needs_observations(echo):
+    _report(echo)
+    with pytest.raises(EvalError, match="reobserve: class echo has no observer"):
+        echo.engine(reobserve="1")
+    echo.observer()
+    with pytest.raises(EvalError, match="nothing observed the outputs of 1: --bench-reobserve=1"):
+        echo.engine(replay="1")
+    assert echo.engine(reobserve="1").judgement.report.complete
+
+
+def test_a_replay_is_no_look_and_a_new_observation_is_one_of_either_side(compared):
+    _answer(compared, 0.6)
+
+    def look(**settings):
+        return _decided(compared, **settings)[0].judgement.decision.look.number
+
+    # The same observer, whose judge may change its mind.
+    compared.observer(
+        "noise = float((LOG.parent / 'noise.txt').read_text()); return {'score': output['answer'] + noise}"
+    )
+    compared.write("noise.txt", "0")
+    _answer(compared, 0.1)
+    compared.run(baseline="none")
+    compared.pin()
+    baseline = compared.record()["seq"]
+    _answer(compared, 0.6)
+    assert look() == 1
+    candidate = compared.record()["seq"]
+    assert look(replay=str(candidate), system=None) == 1
+    compared.write("noise.txt", "0.01")
+    assert look(reobserve=str(candidate), system=None) == 2
+    compared.run(reobserve=str(baseline), baseline="none", system=None)
+    compared.pin()
+    assert look() == 3
+    assert look(replay=str(candidate), system=None) == 4
+
+
+@pytest.mark.slow
+def test_an_observer_that_hangs_beside_isolated_systems_is_given_up(judged):
+    judged.observer("if case.case_id == '02': __import__('time').sleep(90)")
+    report = judged.engine(isolation="process", timeout=0.5, baseline="none").judgement.report
+    outcomes = [one.outcome for one in report.per_case]
+    assert outcomes == ["scored", "unavailable", "scored"]
+
+
+def test_another_observer_renews_no_part_of_a_cassette(judged):
+    _report(judged, record="kept")
+    judged.observer(attributes="judge.model = 'm-2'")
+    with pytest.raises(EvalError, match="observer was"):
+        judged.run(record="kept", case_filter="01")
+
+
+def test_shards_are_merged_with_what_was_observed(judged, monkeypatch):
+    monkeypatch.chdir(judged.root)
+    whole = judged.engine(baseline="none", out=judged.root / "whole").judgement.report
+    asked = len(judged.asked())
+    for number in (1, 2):
+        given = ["--task-class=echo", "--out=.benchgate", "--baseline=none", f"--shard={number}/2"]
+        assert main(["run", *given]) == 0
+    merged = ["merge", "--out=.benchgate", *map(str, judged.out.glob("shards/echo/*"))]
+    assert main(merged) in {0, 10}
+    assert judged.record()["report"]["run_id"] == whole.run_id
+    assert judged.trial("02")["observations"] == [{"score": 0.9}]
+    assert len(judged.asked()) == 2 * asked
+
+
+def test_what_is_observed_again_is_recorded_too(judged):
+    pytest.importorskip("httpx")
+    judged.observer(
+        """
+        import httpx
+        mock = httpx.MockTransport(lambda _: httpx.Response(200, json={"score": 0.4 + asked / 10}))
+        with httpx.Client(transport=case.http_transport("again", inner=mock)) as client:
+            return client.get("http://judge/").json()
+        """
+    )
+    first = _report(judged, record="again")
+    second = judged.engine(reobserve="again", record="again").judgement.report
+    assert (first.mean_score, second.mean_score) == (pytest.approx(0.5), pytest.approx(0.6))
+    names = {path.name for path in (judged.path / "cassettes/again").iterdir()}
+    assert {"01.json", "01.observed-1.http.json"} <= names
+    assert judged.engine(replay="again").judgement.report.run_id == second.run_id
+    assert _report(judged).run_id == second.run_id
