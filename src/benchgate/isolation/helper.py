@@ -90,9 +90,7 @@ def main(starts: list[dict[str, Any]]) -> None:
 
 
 def _keep_helpers(starts: list[Start]) -> None:
-    # A trial of nothing builds what each of them needs, so that no process of a trial has to.
-    none = Start(bench="/none", target="none", socket=0)
-    _attempt(none, Job(case=CASE, limit=9.0, work="/"), lambda _: {}, lambda *_: None)
+    _rehearse()
     ready = mmap.mmap(-1, len(starts))
 
     def again(number: int, status: int) -> bool:
@@ -254,6 +252,7 @@ def _run(start: Start, called: Any, worker: socket.socket) -> None:
     os.setsid()
     os.closerange(3, worker.fileno())
     os.closerange(worker.fileno() + 1, 2**16)
+    _rehearse()
     channel, prints = socket.recv_fds(worker, 9, 2)[1]
     for number in (1, 2):
         os.dup2(prints, number)
@@ -287,6 +286,12 @@ def _settle(home: str, limits: Mapping[str, int]) -> None:
         hard = resource.getrlimit(limit)[1]
         least = most if hard == resource.RLIM_INFINITY else min(most, hard)
         resource.setrlimit(limit, (least, least))
+
+
+def _rehearse() -> None:
+    """Run a trial of nothing: it builds what trials need, and makes the memory that they change this process's own."""
+    none = Start(bench="/none", target="none", socket=0)
+    _attempt(none, Job(case=CASE, limit=9.0, work="/"), lambda _: {}, lambda *_: None)
 
 
 def _attempt(start: Start, job: Job, called: Any, tell: Tell) -> str:

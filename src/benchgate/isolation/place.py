@@ -45,7 +45,7 @@ OTHERS: Final = {"prlimit64": 0, "setpriority": 1, "ioprio_set": 1} | dict.fromk
 
 @contextmanager
 def scratch(root: Path, sweeper: Executor) -> Iterator[Path]:
-    """Make the folder of a trial, with a ``home``; a thread removes it, which takes longer than the rest of it."""
+    """Make the folder of a trial, with a ``home``; ``sweeper`` removes it, while the trial goes on."""
     path = root / os.urandom(8).hex()
     path.mkdir(0o700)
     (path / "home").mkdir()
