@@ -90,9 +90,7 @@ def main(starts: list[dict[str, Any]]) -> None:
 
 
 def _keep_helpers(starts: list[Start]) -> None:
-    # A trial of nothing builds what each of them needs, so that no process of a trial has to.
-    none = Start(bench="/none", target="none", socket=0)
-    _attempt(none, Job(case=CASE, limit=9.0, work="/"), lambda _: {}, lambda *_: None)
+    _rehearse()
     ready = mmap.mmap(-1, len(starts))
 
     def again(number: int, status: int) -> bool:
@@ -192,9 +190,16 @@ def _found(start: Start, path: Path) -> Any:
 def _work(start: Start, called: Any, session: socket.socket) -> None:
     """Run a trial in a child for each message, which has its limit, and report the status of its end."""
     PRCTL(SUBREAPER, 1, 0, 0, 0)
-    while (message := socket.recv_fds(session, 99, 3))[1]:
-        channel, report, prints = message[1]
-        child = _forked(partial(_run, start, called, channel, prints))
+    while True:
+        ours, its = socket.socketpair()
+        with ours, its:
+            # Before there is a trial: a fork takes milliseconds, in which the session has other things to do.
+            child = _forked(partial(_run, start, called, its))
+            if not (message := socket.recv_fds(session, 99, 3))[1]:
+                return
+            channel, report, prints = message[1]
+            with suppress(OSError):
+                socket.send_fds(ours, [b"run"], [channel, prints])
         ends = os.pidfd_open(child)
         select.select([ends], [], [], float(message[0]) + GRACE)
         status = b"%d" % os.waitstatus_to_exitcode(_end()[child])
@@ -242,13 +247,17 @@ def _children(pid: int) -> list[int]:
     return found
 
 
-def _run(start: Start, called: Any, channel: int, prints: int) -> None:
-    """Run the trial that comes by a channel in this process, and tell what came of it."""
+def _run(start: Start, called: Any, worker: socket.socket) -> None:
+    """Run the trial whose channel comes from the worker in this process, and tell what came of it."""
     os.setsid()
-    os.dup2(prints, 1)
-    os.dup2(prints, 2)
-    os.closerange(3, channel)
-    os.closerange(channel + 1, 2**16)
+    os.closerange(3, worker.fileno())
+    os.closerange(worker.fileno() + 1, 2**16)
+    _rehearse()
+    channel, prints = socket.recv_fds(worker, 9, 2)[1]
+    for number in (1, 2):
+        os.dup2(prints, number)
+    for descriptor in (prints, worker.detach()):
+        os.close(descriptor)
     session, lock = socket.socket(fileno=channel).makefile("rwb"), threading.RLock()
 
     def tell(kind: str, value: Any = None) -> None:
@@ -277,6 +286,12 @@ def _settle(home: str, limits: Mapping[str, int]) -> None:
         hard = resource.getrlimit(limit)[1]
         least = most if hard == resource.RLIM_INFINITY else min(most, hard)
         resource.setrlimit(limit, (least, least))
+
+
+def _rehearse() -> None:
+    """Run a trial of nothing: it builds what trials need, and makes the memory that they change this process's own."""
+    none = Start(bench="/none", target="none", socket=0)
+    _attempt(none, Job(case=CASE, limit=9.0, work="/"), lambda _: {}, lambda *_: None)
 
 
 def _attempt(start: Start, job: Job, called: Any, tell: Tell) -> str:

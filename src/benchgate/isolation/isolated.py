@@ -8,6 +8,7 @@ import os
 import socket
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -129,6 +130,7 @@ class Isolated:
                 start |= {"bench": str(bench.path), "socket": number, "jobs": jobs}
             self._folder = Path(mkdtemp(prefix="benchgate-isolated-"))
             own.callback(removed, self._folder)
+            self._sweeper = own.enter_context(ThreadPoolExecutor(1))
             process = subprocess.Popen(  # noqa: S603 - this very Python
                 [sys.executable, "-P", "-c", MAIN, json.dumps([sys.path, *starts])],
                 env={k: v for k, v in os.environ.items() if k in passed or k.startswith("LC_")},
@@ -167,7 +169,7 @@ class Isolated:
 
     def _produced(self, request: TrialRequest, http: Any) -> Any:
         case = request.case
-        with scratch(self._folder) as folder:
+        with scratch(self._folder, self._sweeper) as folder:
             work = folder / "home" / "work"
             job = Job(
                 case=handed(case, folder).model_dump_json(),

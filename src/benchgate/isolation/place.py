@@ -18,6 +18,7 @@ from benchgate.trials.containment import removed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from concurrent.futures import Executor
 
     from benchgate.models import BenchCase
 
@@ -43,15 +44,15 @@ OTHERS: Final = {"prlimit64": 0, "setpriority": 1, "ioprio_set": 1} | dict.fromk
 
 
 @contextmanager
-def scratch(root: Path) -> Iterator[Path]:
-    """Make the folder of a trial, with a ``home``, and remove it with all that is in it."""
+def scratch(root: Path, sweeper: Executor) -> Iterator[Path]:
+    """Make the folder of a trial, with a ``home``; ``sweeper`` removes it, while the trial goes on."""
     path = root / os.urandom(8).hex()
     path.mkdir(0o700)
     (path / "home").mkdir()
     try:
         yield path
     finally:
-        removed(path)
+        sweeper.submit(removed, path)
 
 
 def handed(case: BenchCase, folder: Path) -> BenchCase:
