@@ -1,4 +1,4 @@
-"""``benchgate gate``, and ``new class --from``, on logs of other harnesses: what they print, record and exit with."""
+"""``benchgate gate`` on logs of other harnesses: what they print, record and exit with."""
 
 from __future__ import annotations
 
@@ -420,58 +420,6 @@ def test_a_recipe(folder, capsys, tool, options, errors):
     assert len(files[0]["samples"]) == len(lines)
 
 
-def test_a_log_becomes_a_class_that_runs(folder, capsys):
-    rows("log.jsonl", [n % 2 for n in range(12)], input="Say it.", target=["It", "that"])
-    found = [json.loads(line) for line in Path("log.jsonl").read_text().splitlines()]
-    for row in found:
-        row["answer"] = " it.\n" if row["score"] else "no"
-    found[0] |= {"error": "TimeoutError: x"}
-    Path("log.jsonl").write_text("".join(json.dumps(row) + "\n" for row in found))
-    assert main(["new", "class", "sayings", "--from=log.jsonl"]) == 0
-    said = capsys.readouterr()
-    assert "pytest --bench=sayings --bench-system=recorded --bench-baseline=none" in said.out
-    assert "1 sample of the log without an answer" in said.err
-    assert "rubric   says what the log says on 11 of 11 samples" in said.out
-    assert "mend rubric.py" not in said.err
-    assert "On 11 of 11 samples" in Path("bench/sayings/README.md").read_text()
-    assert main(["check", "sayings"]) == 0
-    run = ["run", "--task-class=sayings", "--out=chain"]
-    assert main([*run, "--system=recorded", "--baseline=none"]) == 0
-    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines() if line[0] == "{"]
-    assert (lines[-1]["passed_count"], lines[-1]["case_count"]) == (6, 12)
-    outcomes = [line["outcome"] for line in lines[:-1]]
-    assert outcomes.count("harness_error") == 1
-    assert main(["pin", "1", "--task-class=sayings", "--out=chain", "--yes"]) == 0
-    code = Path("bench/sayings/registration.py")
-    body = code.read_text()
-    start = body.index("    question = "), body.index("@register_task_class")
-    code.write_text(body[: start[0]] + '    return {"answer": "that"}\n\n\n' + body[start[1] :])
-    assert main(run) in (0, 10)
-    assert main(["new", "class", "sayings", "--from=log.jsonl"]) == 1
-    for row in found:
-        row["answer"] = "I think that it is: it"
-    Path("log.jsonl").write_text("".join(json.dumps(row) + "\n" for row in found))
-    capsys.readouterr()
-    assert main(["new", "class", "verbose", "--from=log.jsonl"]) == 0
-    said = capsys.readouterr()
-    assert "rubric   says what the log says on 5 of 11 samples" in said.out
-    assert "the rubric is not the scorer of the log: mend rubric.py" in said.err
-
-
-@pytest.mark.parametrize(
-    ("row", "message"),
-    [
-        ({"id": "a", "score": 1, "target": "x"}, "sample 'a' has no input; name its field"),
-        ({"id": "a", "score": 1, "input": "x"}, "sample 'a' has no target; name its field"),
-    ],
-)
-def test_a_log_without_inputs_or_targets_makes_no_class(folder, capsys, row, message):
-    Path("log.jsonl").write_text(json.dumps(row) + "\n")
-    assert main(["new", "class", "sayings", "--from=log.jsonl"]) == 2
-    assert message in capsys.readouterr().err
-    assert not Path("bench").exists()
-
-
 MAKE_LOGS = """
 import os
 from inspect_ai import Task, eval
@@ -517,7 +465,6 @@ make("quarter.eval", lambda n: True, {f"sum-{n:02}" for n in range(0, 40, 4)})
 make("cand.json", lambda n: n % 2 or n % 3, log_format="json")
 make("two.eval", lambda n: True, scorers=[match(), includes()])
 make("stopped.eval", lambda n: True, {"sum-35"}, stop=True)
-make("fifty.eval", lambda n: n % 3, cases=50, epochs=1)
 """
 
 
@@ -655,36 +602,3 @@ def test_a_key_that_is_twice_in_a_log_of_inspect_is_refused(inspect_logs, tmp_pa
         assert done.returncode == 2, done.stdout
         assert "key 'status' appears twice in one object" in done.stderr
         assert done.stderr.count("\n") == 1
-
-
-@pytest.mark.slow
-def test_fifty_samples_of_inspect_are_gated_by_pytest(inspect_logs, tmp_path):
-    log = str(inspect_logs / "fifty.eval")
-    (tmp_path / "pytest.ini").write_text("[pytest]\n")
-    assert command(tmp_path, "new", "class", "sums", f"--from={log}").returncode == 0
-    assert "On 50 of 50 samples" in (tmp_path / "bench/sums/README.md").read_text()
-    code = tmp_path / "bench/sums/registration.py"
-    body = code.read_text()
-    agent = '    return {"answer": str(2 * int(question["input"].split()[2]))}\n\n\n'
-    start, end = body.index("    raise NotImplementedError(f"), body.index("@register_task_class")
-    code.write_text(body[:start] + agent + body[end:])
-
-    def pytest_bench(*options):
-        words = [
-            sys.executable,
-            "-m",
-            "pytest",
-            "-q",
-            "--bench=sums",
-            "--bench-exit=gate",
-            *options,
-        ]
-        return subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
-
-    done = pytest_bench("--bench-system=recorded", "--bench-baseline=none")
-    assert done.returncode == 0, done.stdout
-    pinned = command(tmp_path, "pin", "1", "--task-class=sums", "--yes")
-    assert pinned.returncode == 0, pinned.stderr
-    done = pytest_bench()
-    assert done.returncode == 0, done.stdout
-    assert "PROMOTE" in done.stdout

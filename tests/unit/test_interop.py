@@ -629,27 +629,3 @@ def test_the_file_of_a_case_with_any_id():
     assert len(names) == 6
     assert all("/" not in name and len(name.encode()) < 255 for name in names)
     assert trial_file_name("001-x", 0) == "001-x.json"
-
-
-def test_a_class_of_a_log_reads_its_rows_as_the_gate_does(tmp_path, monkeypatch):
-    from benchgate.interop.convert import class_files
-
-    options = {"format": "auto", "map": {}, "metric": None, "where": (), "errors_by": None}
-    row = {"id": "a", "score": 1, "input": "q", "target": "x", "answer": "x"}
-    log = tmp_path / "log.jsonl"
-
-    def files_of(second):
-        log.write_text("".join(json.dumps(each) + "\n" for each in (row, row | second)))
-        return class_files(log, "made", clock.now(), options)
-
-    texts, agreed = files_of({"answer": "y", "score": 0})
-    assert '{"answers": ["y"]}' in texts.values()  # run again: the last row counts, and no other
-    assert agreed == [True]
-    assert [one.reruns for one in read(log).samples] == [1]
-    with pytest.raises(
-        SampleError, match=r"sample 'a' has two inputs or targets.*--map case=FIELD"
-    ):
-        files_of({"trial": 1, "target": "y"})
-    monkeypatch.setattr("benchgate.interop.convert.MAX_SAMPLES", 1)
-    with pytest.raises(SampleError, match="more than 1 samples"):
-        files_of({"trial": 1})

@@ -7,7 +7,6 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchgate.cli.gate_logs import add_reading, reading
 from benchgate.cli.options import add_root, guarded
 from benchgate.cli.say import complain
 from benchgate.errors import (
@@ -15,7 +14,6 @@ from benchgate.errors import (
     BenchCaseLoadError,
     TaskClassAlreadyRegistered,
     TaskClassNotFound,
-    counted,
     printable,
 )
 
@@ -28,24 +26,6 @@ if TYPE_CHECKING:
 BENCH_ROOT = Path("bench")
 ONCE = "; an id is never given to another case"
 SETTINGS = ("pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "pyproject.toml", "tox.ini")
-FROM_NOTHING = (
-    "run the weaker system",
-    "current",
-    "run the better one against it; the gate says HOLD, for three cases are too few",
-    """
-# then put your system, rubric and cases in their place; this makes the next case
-benchgate new case @ 004-next""",
-)
-FROM_LOG = (
-    "play the answers of the log again",
-    "recorded",
-    "call your agent in candidate() of registration.py, then run it against the log",
-)
-"""What to do next; @ is the name of the class."""
-
-MOST = 0.9
-"""Share of samples on which the rubric and the log agree at least, if the rubric is to be used as it was written."""
-
 MARK_ROOT = """\
 # mark the root of the project, for pytest looks for bench/ in the folder with its settings
 printf '[pytest]\\n' > pytest.ini
@@ -61,15 +41,10 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
         "class",
         help="cases, rubric, two systems",
         description="Makes bench/NAME/ with three cases, a rubric and its tests, failure modes, thresholds and two "
-        "systems, to be changed into your own; never changes what exists already. With --from LOG: the cases, targets "
-        "and answers of a log that has them, and the answers as a system that is played again.",
+        "systems, to be changed into your own; never changes what exists already.",
     )
     parser.add_argument("name", metavar="NAME", help="lower-case words joined by '-'")
     add_root(parser)
-    parser.add_argument(
-        "--from", dest="log", type=Path, metavar="LOG", help="of inspect_ai, JSON lines or CSV"
-    )
-    add_reading(parser)
     parser.set_defaults(execute=_guarded(_class))
     parser = kinds.add_parser(
         "case",
@@ -105,40 +80,15 @@ def _guarded(make: Callable[[argparse.Namespace], None]) -> Callable[[argparse.N
 
 
 def _class(args: argparse.Namespace) -> None:
-    from benchgate.interop.convert import class_files
     from benchgate.loader.new_class import class_templates, make_class_folder
     from benchgate.wire.clock import now
 
-    agreed: list[bool | None] = []
-    if args.log:
-        texts, agreed = class_files(args.log, args.name, now(), reading(args))
-    else:
-        stamp = f"{now():%Y-%m-%dT%H:%M:%SZ}"
-        texts = class_templates("new_class_files", args.name, NOW=stamp)
-    steps = FROM_LOG if args.log else FROM_NOTHING
-    folder = make_class_folder(args.bench_root, args.name, texts)
-    commands = _next_steps(folder, *(step.replace("@", folder.name) for step in steps))
-    print(printable(commands, keep="\n"))
-    if not agreed:
-        return
-    unanswered = agreed.count(None)
-    shown = f"{agreed.count(True)} of {counted(len(agreed) - unanswered, 'sample')}"
-    print(f"rubric   says what the log says on {shown}")
-    if agreed.count(True) < MOST * (len(agreed) - unanswered):
-        complain("the rubric is not the scorer of the log: mend rubric.py before you pin")
-    if unanswered:
-        count = counted(unanswered, "sample")
-        complain(f"{count} of the log without an answer: these trials of 'recorded' will fail")
+    texts = class_templates(args.name, NOW=f"{now():%Y-%m-%dT%H:%M:%SZ}")
+    print(printable(_next_steps(make_class_folder(args.bench_root, args.name, texts)), keep="\n"))
 
 
-def _next_steps(folder: Path, first: str, system: str, second: str, last: str = "") -> str:
-    """
-    Return how a new class is run, as commands.
-
-    :param first: what the first run is, which is pinned, and ``system`` what it runs.
-    :param second: what the run against it is.
-    :param last: what to do then.
-    """
+def _next_steps(folder: Path) -> str:
+    """Return how a new class is run, as commands."""
     name, root, run, option = folder.name, "", f"pytest --bench={folder.name}", "--bench-"
     mark = "" if any(map(os.path.exists, SETTINGS)) else MARK_ROOT
     if folder.parent != BENCH_ROOT:
@@ -151,11 +101,13 @@ def _next_steps(folder: Path, first: str, system: str, second: str, last: str = 
 {mark}# check what is there, and test the rubric
 benchgate check {name}{root}
 pytest {shlex.quote(str(folder / "tests"))}
-# {first}, and make that run the baseline by its number, which benchgate runs lists
-{run} {option}system={system} {option}baseline=none
+# run the weaker system, and make that run the baseline by its number, which benchgate runs lists
+{run} {option}system=current {option}baseline=none
 benchgate pin 1 --task-class {name}{root} --yes --reason 'the first baseline'
-# {second}
-{run}{last and last + root}"""
+# run the better one against it; the gate says HOLD, for three cases are too few
+{run}
+# then put your system, rubric and cases in their place; this makes the next case
+benchgate new case {name} 004-next{root}"""
 
 
 def _case(args: argparse.Namespace) -> None:

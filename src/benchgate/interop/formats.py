@@ -59,20 +59,17 @@ FORMATS: Final = {
 
 
 @contextmanager
-def opened(
-    path: Path, wanted: str = "auto", *, in_full: bool = False
-) -> Iterator[tuple[str, Log, str]]:
+def opened(path: Path, wanted: str = "auto") -> Iterator[tuple[str, Log, str]]:
     """
     Open a log, to read its rows and do nothing else meanwhile; yield the name of its format, it, and its SHA-256.
 
     :param wanted: name of its format, or ``auto`` for what its first bytes say.
-    :param in_full: see :class:`~benchgate.interop.log.LogFile`.
     :raises SampleError: it looks like another format than the wanted one, or like none.
     :raises Unreadable: it cannot be read, or it changed before its last row was read.
     """
     if wanted not in ("auto", *FORMATS):
         raise SampleError(path, f"format {wanted!r}; expected auto, {', '.join(FORMATS)}")
-    with open_file(path, in_full=in_full) as file:
+    with open_file(path) as file:
         name = _format_of(path, file.head, wanted)
         sha256 = hashlib.file_digest(file.file, "sha256").hexdigest()
         file.file.seek(0)

@@ -52,14 +52,13 @@ def open_inspect(file: LogFile) -> Log:
     return Log(
         tool="inspect_ai",
         version=spec.packages.get("inspect_ai"),
-        rows=_rows(file, kind, in_full=file.in_full or head.invalidated),
+        rows=_rows(file, kind, in_full=head.invalidated),
         fields={
             "case": ("id",),
             "trial": ("epoch",),
             "error": ("error",),
             "input": ("input",),
             "target": ("target",),
-            "answer": ("answer",),
         },
         metrics=_metrics,
         metric_prefix="scores.",
@@ -119,7 +118,7 @@ def _refuse_repeated_keys(file: LogFile, *, is_whole: bool) -> None:
         return
     with ZipFile(file.file) as archive:
         for name in archive.namelist():
-            if name.endswith(".json") and (file.in_full or not name.startswith("samples/")):
+            if name.endswith(".json") and not name.startswith("samples/"):
                 parsed(archive.read(name))
 
 
@@ -156,20 +155,10 @@ def _fields(samples: Iterable[EvalSample | EvalSampleSummary]) -> Iterator[Row]:
                 "metadata": sample.metadata,
                 "error": error,
                 "input": _text(sample.input),
-                "choices": sample.choices,
                 "target": sample.target,
                 "scores": {name: score.value for name, score in (sample.scores or {}).items()},
-                "answer": _answer(sample),
             },
         )
-
-
-def _answer(sample: EvalSample | EvalSampleSummary) -> str | None:
-    """Return what a scorer took for the answer, if they agree, else all that was said."""
-    answers = {score.answer for score in (sample.scores or {}).values()}
-    output = getattr(sample, "output", None)
-    is_one = len(answers) == 1 and None not in answers
-    return answers.pop() if is_one else output and output.completion
 
 
 def _text(shown: Any) -> Any:

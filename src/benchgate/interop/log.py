@@ -31,7 +31,6 @@ ROLES: Final = (
     "reruns",
     "input",
     "target",
-    "answer",
 )
 """What a field of a row may say; see :func:`benchgate.interop.read`."""
 
@@ -51,15 +50,10 @@ MAX_WHOLE: Final = 64 * 2**20
 
 @dataclass(frozen=True, slots=True)
 class LogFile:
-    """
-    A file that is open: whatever is read of it, its digest too, is read from this one descriptor.
-
-    :param in_full: read whole inputs and answers, where the format has a shorter form of them.
-    """
+    """A file that is open: whatever is read of it, its digest too, is read from this one descriptor."""
 
     path: Path
     file: BufferedReader
-    in_full: bool = False
 
     @property
     def head(self) -> bytes:
@@ -71,9 +65,7 @@ class LogFile:
 
 
 @contextmanager
-def open_file(
-    path: Path, limit: int = MAX_LOG_BYTES, *, in_full: bool = False
-) -> Iterator[LogFile]:
+def open_file(path: Path, limit: int = MAX_LOG_BYTES) -> Iterator[LogFile]:
     """
     Open a file, to read it and do nothing else meanwhile.
 
@@ -85,7 +77,7 @@ def open_file(
             state = _state(file)
             if state[0] > limit:
                 raise Unreadable(path, f"{state[0]} bytes; at most {limit} are read")
-            yield LogFile(path, file, in_full)
+            yield LogFile(path, file)
             if _state(file) != state:
                 raise Unreadable(path, "changed while it was read; expected a finished file")
     except OSError as error:

@@ -38,7 +38,7 @@ PRESETS: Final = {
     "deepeval": Preset(
         what="a test run of deepeval",
         known="testCases",
-        fields="case=name input=input target=expectedOutput answer=actualOutput",
+        fields="case=name input=input target=expectedOutput",
         scores="success|metricsData",
         lists="testCases|conversationalTestCases",
         overall="success",
@@ -46,15 +46,14 @@ PRESETS: Final = {
     "pydantic-evals": Preset(
         what="a report of pydantic-evals",
         known="source_case_name|report_evaluator_failures",
-        fields="case=source_case_name|name trial=name error=error_message input=inputs target=expected_output "
-        "answer=output",
+        fields="case=source_case_name|name trial=name error=error_message input=inputs target=expected_output",
         scores="assertions|scores|labels",
         lists="cases|failures",
     ),
     "langsmith": Preset(
         what="runs of LangSmith",
         known="feedback_stats",
-        fields="case=reference_example_id trial=id error=error input=inputs answer=outputs",
+        fields="case=reference_example_id trial=id error=error input=inputs",
         scores="feedback_stats",
         lists="runs",
         where=("parent_run_id", ""),
@@ -62,7 +61,7 @@ PRESETS: Final = {
     "braintrust": Preset(
         what="an experiment of Braintrust",
         known="root_span_id",
-        fields="case=origin.id|dataset_record_id|input trial=id error=error input=input target=expected answer=output",
+        fields="case=origin.id|dataset_record_id|input trial=id error=error input=input target=expected",
         scores="scores",
         lists="events",
         where=("is_root", "true"),
@@ -70,8 +69,7 @@ PRESETS: Final = {
     "promptfoo": Preset(  # a test that is repeated has another testIdx each time
         what="results of promptfoo",
         known="evalId|testIdx|promptIdx",
-        fields="case=testCase.description|vars trial=testIdx error=error input=vars target=testCase.assert "
-        "answer=response.output",
+        fields="case=testCase.description|vars trial=testIdx error=error input=vars target=testCase.assert",
         scores="success|score|namedScores",
         lists="results.results",
         overall="success",

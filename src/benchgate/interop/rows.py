@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from benchgate.interop.log import Log
 
 MAX_SAMPLES: Final = 200_000
-MAY_LACK: Final = ("score", "error", "answer", "reruns")
+MAY_LACK: Final = ("score", "error", "reruns")
 """Roles whose field a sample need not have."""
 
 
@@ -41,8 +41,8 @@ def read(
 
     :param format: ``inspect``, ``swebench``, ``junit``, ``deepeval``, ``pydantic-evals``, ``langsmith``,
         ``braintrust``, ``promptfoo``, ``jsonl``, ``csv``, or ``auto`` for what it looks like.
-    :param map: the field of each of ``case, score, trial, cluster, harm, safety, error, reruns, input, target`` and
-        ``answer``, where it is not the one that the format has; names joined by dots lead into objects and lists. Of
+    :param map: the field of each of ``case, score, trial, cluster, harm, safety, error, reruns, input`` and
+        ``target``, where it is not the one that the format has; names joined by dots lead into objects and lists. Of
         ``harm`` (``penalty`` is its other name) higher is worse, of ``safety`` better. Or a TOML file of them.
     :param metric: which score to read, where samples have several.
     :param where: ``FIELD=VALUE`` that a row must have to be a sample.
@@ -128,7 +128,7 @@ class RowReader:
         unscored = [sample for sample in samples if sample.score is None]
         erred = [one for one in unscored if not (one.error or "").startswith("Unscored")]
         # Where all erred, nothing else can have a score.
-        exempt = ("error", "answer", *(["score"] if len(erred) == len(samples) else ()))
+        exempt = ("error", *(["score"] if len(erred) == len(samples) else ()))
         fields = {role: name for role, name in self._asked.items() if role not in exempt}
         for role, name in fields.items():
             if self._seen.isdisjoint((role, one) for one in self._fields[role]):
@@ -163,7 +163,7 @@ class RowReader:
 
     def _fields_read(self) -> Iterator[tuple[str, str, str | None]]:
         """Yield the roles that a sample had something in, the fields, and who said so, if not the format."""
-        for role in (role for role in ROLES if role != "answer"):
+        for role in ROLES:
             seen = [self._short(n) for n in self._fields.get(role, ()) if (role, n) in self._seen]
             if seen:
                 yield role, "/".join(dict.fromkeys(seen)), self._sources.get(role)

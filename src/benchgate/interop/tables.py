@@ -30,7 +30,6 @@ OTHERS: Final = {
     "error": ("error",),
     "input": ("input",),
     "target": ("target",),
-    "answer": ("answer", "output"),
 }
 """Fields of the other roles; each row may have another one of them, or none."""
 

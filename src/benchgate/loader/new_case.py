@@ -39,19 +39,14 @@ def make_case_folder(
     target = class_path / "cases" / case_id
     example = _newest(class_path)
     facts = _emptied(example.facts) if example else {}
-    text = case_toml(task_class, case_id, now, facts=facts)
+    text = _case_toml(task_class, case_id, now, facts)
     tables = tomli.loads(text)
     check_case_toml(target / CASE_FILE, tables, KeyLines(text), task_class=task_class)
     create_folder(target, {CASE_FILE: text}, ("input", "expected"))
     return target, example
 
 
-def case_toml(task_class: str, case_id: str, now: datetime, **tables: object) -> str:
-    """
-    Return the ``case.toml`` of a new case.
-
-    :param tables: those besides ``[case]``.
-    """
+def _case_toml(task_class: str, case_id: str, now: datetime, facts: dict[str, Any]) -> str:
     case = {
         "case_id": case_id,
         "task_class": task_class,
@@ -64,7 +59,7 @@ def case_toml(task_class: str, case_id: str, now: datetime, **tables: object) ->
         "tags": [],
     }
     # Dates get T and Z, where tomli_w writes a space and +00:00.
-    text = tomli_w.dumps({"case": case, **tables})
+    text = tomli_w.dumps({"case": case, "facts": facts})
     return text.replace(str(now), now.isoformat().replace("+00:00", "Z"))
 
 

@@ -20,11 +20,10 @@ SUFFIX: Final = ".txt"
 """Ends the name of each template, for tools would take ``rubric.py`` for a module of this package."""
 
 
-def class_templates(kind: str, name: str, **words: object) -> dict[str, str]:
+def class_templates(name: str, **words: object) -> dict[str, str]:
     """
     Return the files of a new class by path.
 
-    :param kind: the folder of their templates.
     :param words: those that stand for a word between two ``@``, besides name and slug.
     """
     marks = {"NAME": name, "SLUG": slug(name), **words}
@@ -34,7 +33,7 @@ def class_templates(kind: str, name: str, **words: object) -> dict[str, str]:
             text = text.replace(f"@{mark}@", str(word))
         return text
 
-    templates = _templates(files("benchgate.loader") / kind)
+    templates = _templates(files("benchgate.loader") / "new_class_files")
     return {filled(path): filled(text) for path, text in templates}
 
 
