@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 FOLDER: Final = "cassettes"
 MANIFEST: Final = "manifest.json"
+PINNED: Final = "pinned"
+"""The cassette with the outputs of a pinned baseline, of a class with an observer."""
 
 
 class CassetteManifest(Artifact):

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from benchgate.cassettes.manifest import FOLDER, MANIFEST, PINNED
 from benchgate.errors import brief, few
 from benchgate.gates.baseline import differences
 from benchgate.gates.unscored import incompleteness
+from benchgate.models.case import changes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from pathlib import Path
 
     from benchgate.gates.baseline import Baseline
     from benchgate.gates.decision import Blocker
@@ -48,11 +51,17 @@ def baseline_blockers(report: BenchRunReport, baseline: Baseline | None) -> Iter
         problems = tuple(differences(baseline.report, report))
     if problems:
         yield "baseline_mismatch", f"{baseline.path.name}: {brief(problems, '; ')}"
-    elif baseline.report and baseline.report.observer != report.observer:
-        old, new = (dict(one.observer or {}) for one in (baseline.report, report))
-        changed = sorted(key for key in {**old, **new} if old.get(key) != new.get(key))
-        changes = (f"{key} was {old.get(key)!s:.40}, is {new.get(key)!s:.40}" for key in changed)
-        yield "observer_mismatch", f"{baseline.path.name}: its observer: {brief(changes, '; ')}"
+    elif baseline.report and (changed := [*changes(baseline.report.observer, report.observer)]):
+        text = f"{baseline.path.name}: its observer: {brief(changed, '; ')}"
+        yield "observer_mismatch", f"{text}; {_mended(baseline.path)}"
+
+
+def _mended(path: Path) -> str:
+    """Return what gives a baseline the observer of today: its outputs are observed again, if they are kept."""
+    is_pinned = (path.parent / FOLDER / PINNED / MANIFEST).exists()
+    if kept := path.parent if path.name == "record.json" else PINNED * is_pinned:
+        return f"observe it again, then pin that run: --reobserve={kept} --baseline=none"
+    return "its outputs are not kept: run its system again, then pin that run: --baseline=none"
 
 
 def plan_blocker(problems: Iterable[str]) -> Iterator[Blocker]:

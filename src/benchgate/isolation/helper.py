@@ -1,5 +1,5 @@
 """
-The processes of trials, and those that start them: one for a class forks a helper for each system and for the rubric.
+The processes of trials, and those that start them: one for a class forks a helper for each system, rubric, observer.
 
 A helper imports its own once, and forks workers. Each of them runs one trial at a time in a child, watches it, and ends
 all that it has started before it reports.
@@ -12,12 +12,10 @@ import gc
 import json
 import mmap
 import os
-import resource
 import select
 import signal
 import socket
 import sys
-import tempfile
 import threading
 import time
 from contextlib import suppress
@@ -35,8 +33,9 @@ from benchgate.isolation.isolated import Job, Start
 from benchgate.live.loop import SessionLoop
 from benchgate.loader.imports import BenchFinder
 from benchgate.loader.loaded_class import find_system
+from benchgate.loader.observer import same_observer
 from benchgate.loader.task_class import load_task_class
-from benchgate.models import BenchCase, BenchScore
+from benchgate.models import BenchCase, BenchScore, Observer
 from benchgate.registry import TaskClassRegistry
 from benchgate.trials.executor import RECORDS, TrialRequest
 from benchgate.trials.time_limit import alarm
@@ -44,7 +43,7 @@ from benchgate.trials.trial import TrialRunner
 from benchgate.trials.trial_http import HttpTerms
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Callable, Collection
 
     Tell = Callable[[str, Any], None]
 
@@ -56,13 +55,6 @@ STUBBORN: Final = 5.0
 
 PRCTL: Final = ctypes.CDLL(None).prctl
 DEATH_SIGNAL, SUBREAPER, NO_NEW_PRIVILEGES = 1, 36, 38
-
-LIMITS: Final = {
-    resource.RLIMIT_FSIZE: 2**30,
-    resource.RLIMIT_NOFILE: 1024,
-    resource.RLIMIT_CORE: 0,
-}
-NAMED: Final = {"memory": resource.RLIMIT_AS, "processes": resource.RLIMIT_NPROC}
 
 SCORED: Final = BenchScore(passed=True, score=1.0)
 """Stands for what the rubric, in a process of its own, will say."""
@@ -136,7 +128,7 @@ def _forked(task: Callable[[], object]) -> int:
 
 
 def _help(start: Start, ready: mmap.mmap, number: int) -> None:
-    """Import a system or a rubric, say that it is ready, and keep workers."""
+    """Import what it is of, say that it is ready, and keep workers."""
     ready[number] = 0
     os.closerange(3, start.socket)  # those of the others
     os.closerange(start.socket + 1, 2**16)
@@ -182,6 +174,8 @@ def _found(start: Start, path: Path) -> Any:
         scores: Any = reduce(getattr, name.split("."), import_module(module))
         return scores()
     task_class = load_task_class(path.parent, path.name, TaskClassRegistry())
+    if start.observer is not None:
+        return same_observer(task_class, path, Observer(**start.observer))
     system = find_system(task_class, start.target)
     if system.concurrency == "async":
         import_module("asyncio")
@@ -258,7 +252,7 @@ def _run(start: Start, called: Any, channel: int, prints: int) -> None:
 
     job = Job(**json.loads(session.readline()))
     if job.folder is not None:
-        _settle(f"{job.folder}/home", start.limits or {})
+        place.settle(f"{job.folder}/home", start.limits or {})
     if start.reads is not None:
         place.close(str(job.folder), start.reads, start.bench, network=start.network)
     tell("called")
@@ -268,32 +262,22 @@ def _run(start: Start, called: Any, channel: int, prints: int) -> None:
     tell("result", told)
 
 
-def _settle(home: str, limits: Mapping[str, int]) -> None:
-    """Live in a folder, and within limits."""
-    os.chdir(home)
-    os.environ |= {"HOME": home, "TMPDIR": home}
-    tempfile.tempdir = None
-    for limit, most in (LIMITS | {NAMED[name]: most for name, most in limits.items()}).items():
-        hard = resource.getrlimit(limit)[1]
-        least = most if hard == resource.RLIM_INFINITY else min(most, hard)
-        resource.setrlimit(limit, (least, least))
-
-
 def _attempt(start: Start, job: Job, called: Any, tell: Tell) -> str:
     """Return the record of the trial as JSON; its score is that of the rubric, or stands for it."""
     case, path = BenchCase.model_validate_json(job.case), Path(start.bench)
+    record = Path(job.record) if job.record else None
+    output = json.loads(job.output or "null")
     case._shelf = ClassCassettes(path)  # noqa: SLF001 - not a field: it is no data
     case.usage.told = lambda usage: tell("usage", usage.model_dump(mode="json"))
     runner = TrialRunner(
         task_class=path.name,
-        system=called if job.output is None else lambda _: json.loads(job.output or ""),
-        score=(lambda *_: SCORED) if job.output is None else called.score,
+        system=(lambda _: output) if start.is_rubric else called,
+        score=called.score if start.is_rubric else lambda *_: SCORED,
+        observes=() if start.observer is None else (output,),
         taxonomy=SimpleNamespace(classify=lambda _: ()),  # type: ignore[arg-type] # the session does
         wait=SessionLoop().wait,
         work=Path(job.work),
-        http=HttpTerms(
-            system=start.target, class_path=path, record=Path(job.record) if job.record else None
-        ),
+        http=HttpTerms(system=job.system, class_path=path, record=record, number=job.number),
     )
     with alarm(job.limit):
         told = runner.run(TrialRequest(case=case, system=start.target, limit=job.limit))

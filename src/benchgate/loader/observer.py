@@ -8,10 +8,11 @@ from inspect import isroutine
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
 
-from benchgate.errors import EvalError, RegistrationError
+from benchgate.errors import EvalError, RegistrationError, brief
 from benchgate.loader.imports import module_name
 from benchgate.loader.rubric_source import source_files
 from benchgate.models import Observer
+from benchgate.models.case import changes
 from benchgate.wire.canonical import digest
 from benchgate.wire.files import MAX_TREE_BYTES, file_sha256, tree_files
 
@@ -64,6 +65,14 @@ def load_observer(task_class: TaskClass, path: Path, observations: int) -> Class
         why = f"observe: {name!r} is no callable of {OBSERVERS}/, whose digest each record has; write it there"
         raise RegistrationError(path / "registration.py", why)
     return ClassObserver(call=observe, identity=identity)
+
+
+def same_observer(task_class: TaskClass, path: Path, there: Observer) -> Callable[..., Any]:
+    """Return the observer that a session has found; :raises EvalError: it is another in this process."""
+    found = load_observer(task_class, path, there.observations)
+    if found is None or found.identity != there:
+        raise EvalError(brief(changes(there, found and found.identity), "; "))
+    return found.call
 
 
 def observer_digest(class_path: Path) -> str | None:

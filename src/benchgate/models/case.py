@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, Self
 
@@ -71,6 +71,14 @@ class Observer(WireModel):
     digest: str | None
     model: DisplayText | None
     observations: Annotated[Count, Field(ge=1)]
+
+
+def changes(old: Observer | None, new: Observer | None) -> Iterator[str]:
+    """Yield what of an observer is another than it was."""
+    was, now = dict(old or {}), dict(new or {})
+    for key in Observer.model_fields if old != new else ():
+        if was.get(key) != now.get(key):
+            yield f"{key} was {was.get(key)!s:.40}, is {now.get(key)!s:.40}"
 
 
 class Observed(WireModel):

@@ -72,7 +72,9 @@ class TrialRequest:
         ).kept()
 
     def not_run(self, detail: str, retries: int = 0) -> TrialRecord:
-        """Return what is recorded if nobody runs it."""
+        """Return what is recorded if nobody runs it; what its system has answered is kept."""
+        if self.then is not None:
+            return self.then.unobserved(detail)
         result = self.result("not_run", detail=detail, retries=retries)
         return TrialRecord(result=result, output_json=None)
 
@@ -137,6 +139,10 @@ class TrialRecord:
         new = {"outcome": "unavailable", "score": None, "failure_modes": (), "detail": why}
         result = self.result.model_copy(update=new)
         return replace(self, result=result, goes_on=goes_on, retry_after=math.inf)
+
+
+class FailedElsewhere(Exception):
+    """What a process of its own ran has failed there; its argument is the record of that."""
 
 
 RECORDS: Final = TypeAdapter(TrialRecord)

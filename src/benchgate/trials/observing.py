@@ -10,10 +10,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.aggregate import mean
-from benchgate.errors import RubricViolation
 from benchgate.models import BenchScore, Observed
 from benchgate.trials.inputs import MODIFIED
-from benchgate.trials.pacing import is_unavailable, retry_after
 from benchgate.wire.canonical import sha256_hex
 from benchgate.wire.frozen import freeze_json
 from benchgate.wire.plain import output_json
@@ -58,7 +56,6 @@ class Observing:
     def __init__(self, observer: ClassObserver | None, then: TrialRecord | None) -> None:
         self._observer = observer
         self._then = then
-        self._is_asked = False
         self.seen = then.result.observed if then else None
         self.texts = then.observations if then else ()
         self.goes_on = False
@@ -77,29 +74,15 @@ class Observing:
         return [case.model_copy(update={"observation": freeze_json(json.loads(s))}) for s in seen]
 
     def _observe(self, case: BenchCase, output: str, call: Callable[..., object]) -> None:
-        own, self._is_asked = case.for_trial(), True
+        own = case.for_trial()
         try:
             found = call(own, json.loads(output))
-            if isinstance(found, Mapping):
-                text = output_json(without_usage(found, own.usage), "observation")
+            text = output_json(without_usage(found, own.usage), "observation")
         finally:
             seen = self.seen or first_seen(output)
             used = total((seen.usage, own.usage.total()))
             self.seen = seen.model_copy(update={"usage": used})
-        self._is_asked = False
-        if not isinstance(found, Mapping):
-            what = f"observer returned {type(found).__qualname__}; expected a mapping"
-            raise RubricViolation(case.task_class, case.case_id, what)
         self.texts = (*self.texts, text)
-
-    def excused(self, error: BaseException, text: str) -> tuple[str, float | None] | None:
-        """Return why an observer could not say anything, and when to ask again; ``None`` for any other error."""
-        if self._observer is None or not self._is_asked:
-            return None
-        # Whatever it was says nothing of the system. Only what is declared is worth another try at once.
-        is_declared = is_unavailable(self._observer.call, error)
-        text = f"observer {self._observer.identity.name}: {text}"
-        return text, retry_after(error) if is_declared else math.inf
 
     def result(self, http: TrialHttp | None, http_sha256: str | None, **now: Any) -> TrialResult:
         """Return the result of a trial whose system had answered before: what it was then, it stays."""
