@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
 
 from benchgate.errors import EvalError, RegistrationError, brief
 from benchgate.loader.imports import module_name
-from benchgate.loader.rubric_source import source_files
+from benchgate.loader.rubric_source import source_files, sources_digest
 from benchgate.models import Observer
 from benchgate.models.case import changes
-from benchgate.wire.canonical import digest
-from benchgate.wire.files import MAX_TREE_BYTES, file_sha256, tree_files
+from benchgate.wire.files import tree_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -87,8 +86,7 @@ def observer_digest(class_path: Path) -> str | None:
     files = [Path(p) for n, p in tree_files(class_path / OBSERVERS) if "__pycache__" not in n]
     modules = [path for path in files if path.suffix == ".py"]
     found = {*files, *source_files(class_path, modules, excluded=())}
-    shas = {p.relative_to(class_path): file_sha256(p, limit=MAX_TREE_BYTES) for p in found}
-    return digest({path.as_posix(): sha256 for path, sha256 in shas.items()})
+    return sources_digest(class_path, found)
 
 
 def recorded_observer(identity: Observer | None) -> ClassObserver | None:

@@ -29,7 +29,7 @@ from benchgate.wire.plain import output_json
 
 if TYPE_CHECKING:
     from benchgate.loader.observer import ClassObserver
-    from benchgate.models import BenchCase, Outcome, TrialResult
+    from benchgate.models import BenchCase, Outcome
     from benchgate.registry import System
     from benchgate.taxonomy import Taxonomy
     from benchgate.trials.executor import TrialRequest
@@ -247,32 +247,27 @@ class _Attempt:
         self._raised_at, self._retry_after = told.raised_at, told.retry_after
 
     def record(self, duration: float) -> TrialRecord:
-        return TrialRecord(
-            result=self._result(duration),
-            output_json=self._output,
-            violation=self._violation,
-            raised_at=self._raised_at,
-            retry_after=self._retry_after,
-            observations=self._observing.texts,
-            goes_on=self._observing.goes_on,
-        )
-
-    def _result(self, duration: float) -> TrialResult:
+        seen, http = self._observing, self._http
         now: dict[str, Any] = {
             "outcome": self._outcome,
             "score": self._score,
             "failure_modes": self._modes,
             "detail": self._detail,
+            "http_cassettes": http.replayed if http else (),
         }
         if self._then is not None:
-            return self._observing.result(self._http, self._http_sha256, **now)
-        return self._request.result(
-            **now,
-            duration_seconds=duration,
-            left_files=self._left_files,
-            http_cassettes=self._http.replayed if self._http else (),
-            http_sha256=self._http_sha256,
-            observed=self._observing.seen,
+            result = seen.result(self._then, self._http_sha256, now)
+        else:
+            now |= {"duration_seconds": duration, "left_files": self._left_files}
+            result = self._request.result(**now, http_sha256=self._http_sha256, observed=seen.seen)
+        return TrialRecord(
+            result=result,
+            output_json=self._output,
+            violation=self._violation,
+            raised_at=self._raised_at,
+            retry_after=self._retry_after,
+            observations=seen.texts,
+            goes_on=seen.goes_on,
         )
 
 

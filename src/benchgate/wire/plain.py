@@ -32,7 +32,6 @@ def output_json(produced: object, where: str = "output") -> str:
     Return a system's output as JSON text; the text cannot change while the rubric works on a copy.
 
     :param where: what it is called in messages.
-
     :raises ValueError: not a mapping with string keys, a value that JSON does not have, nested too deeply, or larger
         than :data:`MAX_OUTPUT_BYTES`.
     """
