@@ -143,7 +143,9 @@ def test_many_megabytes_are_kept_only_if_a_person_says_so(bench, capsys, monkeyp
     assert main(["pin", "1", "--yes"]) == 0
     assert (bench.path / "cassettes/pinned").exists() == (answer == "y")
     out = capsys.readouterr().out
-    assert ("not kept  bench/echo/cassettes/pinned: 0 MB, above 0 " in out) == (answer != "y")
+    assert ("not kept  bench/echo/cassettes/pinned: its 0 MB are above 0, " in out) == (
+        answer != "y"
+    )
     assert (bench.path / "baseline.json").exists()
 
 

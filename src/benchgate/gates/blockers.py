@@ -51,7 +51,7 @@ def baseline_blockers(report: BenchRunReport, baseline: Baseline | None) -> Iter
         problems = tuple(differences(baseline.report, report))
     if problems:
         yield "baseline_mismatch", f"{baseline.path.name}: {brief(problems, '; ')}"
-    elif baseline.report and (changed := [*changes(baseline.report.observer, report.observer)]):
+    elif baseline.report and (changed := changes(baseline.report.observer, report.observer)):
         text = f"{baseline.path.name}: its observer: {brief(changed, '; ')}"
         yield "observer_mismatch", f"{text}; {_mended(baseline.path)}"
 

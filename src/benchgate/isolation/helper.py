@@ -33,9 +33,10 @@ from benchgate.isolation.isolated import Job, Start
 from benchgate.live.loop import SessionLoop
 from benchgate.loader.imports import BenchFinder
 from benchgate.loader.loaded_class import find_system
-from benchgate.loader.observer import same_observer
+from benchgate.loader.observer import load_observer
 from benchgate.loader.task_class import load_task_class
 from benchgate.models import BenchCase, BenchScore, Observer
+from benchgate.models.case import changes
 from benchgate.registry import TaskClassRegistry
 from benchgate.trials.executor import RECORDS, TrialRequest
 from benchgate.trials.time_limit import alarm
@@ -175,7 +176,11 @@ def _found(start: Start, path: Path) -> Any:
         return scores()
     task_class = load_task_class(path.parent, path.name, TaskClassRegistry())
     if start.observer is not None:
-        return same_observer(task_class, path, Observer(**start.observer))
+        there = Observer(**start.observer)
+        found = load_observer(task_class, path, there.observations)
+        if other := changes(there, found and found.identity):
+            raise EvalError("; ".join(other))
+        return found and found.call
     system = find_system(task_class, start.target)
     if system.concurrency == "async":
         import_module("asyncio")

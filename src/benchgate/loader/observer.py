@@ -8,11 +8,10 @@ from inspect import isroutine
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
 
-from benchgate.errors import EvalError, RegistrationError, brief
+from benchgate.errors import EvalError, RegistrationError
 from benchgate.loader.imports import module_name
 from benchgate.loader.rubric_source import source_files, sources_digest
 from benchgate.models import Observer
-from benchgate.models.case import changes
 from benchgate.wire.files import tree_files
 
 if TYPE_CHECKING:
@@ -57,21 +56,12 @@ def load_observer(task_class: TaskClass, path: Path, observations: int) -> Class
     except (Exception, SystemExit) as error:  # a module may also call sys.exit
         msg = f"observer {name!r} cannot be used: {type(error).__name__}: {error}"
         raise EvalError(msg) from error
-    home = str(getattr(observe if isroutine(observe) else type(observe), "__module__", ""))
-    if not (
-        callable(observe) and f"{home}.".startswith(module_name(task_class.name, f"{OBSERVERS}."))
-    ):
+    home = module_name(task_class.name, f"{OBSERVERS}.")
+    there = getattr(observe if isroutine(observe) else type(observe), "__module__", "")
+    if not (callable(observe) and f"{there}.".startswith(home)):
         why = f"observe: {name!r} is no callable of {OBSERVERS}/, whose digest each record has; write it there"
         raise RegistrationError(path / "registration.py", why)
     return ClassObserver(call=observe, identity=identity)
-
-
-def same_observer(task_class: TaskClass, path: Path, there: Observer) -> Callable[..., Any]:
-    """Return the observer that a session has found; :raises EvalError: it is another in this process."""
-    found = load_observer(task_class, path, there.observations)
-    if found is None or found.identity != there:
-        raise EvalError(brief(changes(there, found and found.identity), "; "))
-    return found.call
 
 
 def observer_digest(class_path: Path) -> str | None:
@@ -87,11 +77,6 @@ def observer_digest(class_path: Path) -> str | None:
     modules = [path for path in files if path.suffix == ".py"]
     found = {*files, *source_files(class_path, modules, excluded=())}
     return sources_digest(class_path, found)
-
-
-def recorded_observer(identity: Observer | None) -> ClassObserver | None:
-    """Return what observed outputs that are recorded: it is not called."""
-    return None if identity is None else ClassObserver(never, identity)
 
 
 def never(*_: object) -> NoReturn:

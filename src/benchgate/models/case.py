@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, Self
 
@@ -73,12 +73,10 @@ class Observer(WireModel):
     observations: Annotated[Count, Field(ge=1)]
 
 
-def changes(old: Observer | None, new: Observer | None) -> Iterator[str]:
-    """Yield what of an observer is another than it was."""
-    was, now = dict(old or {}), dict(new or {})
-    for key in Observer.model_fields if old != new else ():
-        if was.get(key) != now.get(key):
-            yield f"{key} was {was.get(key)!s:.40}, is {now.get(key)!s:.40}"
+def changes(old: Observer | None, new: Observer | None) -> list[str]:
+    """Return what of an observer is another than it was."""
+    was, now = ({key: getattr(o, key, None) for key in Observer.model_fields} for o in (old, new))
+    return [f"{k} was {was[k]!s:.40}, is {now[k]!s:.40}" for k in was if was[k] != now[k]]
 
 
 class Observed(WireModel):

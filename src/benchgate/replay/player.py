@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from benchgate.errors import Unreadable
 from benchgate.trials.executor import TrialRecord
-from benchgate.trials.observing import first_seen
 
 if TYPE_CHECKING:
     from benchgate.replay.recording import Recording
@@ -44,12 +43,12 @@ class Player:
         record = TrialRecord(result=file.result, output_json=output_json, observations=seen)
         if file.result.outcome not in {"scored", "rubric_error"} and not awaits_score(record):
             return record
-        if not self.recording.source.observed:
-            request.so_far.append(record)
-            return self.runner.run(request)
-        anew = {"observed": first_seen(record.output_json or ""), "http_sha256": None}
-        kept = replace(record, result=record.result.model_copy(update=anew), observations=())
-        return kept.unobserved("not observed yet", goes_on=True)
+        if self.recording.source.observed:
+            anew = {"observed": None, "http_sha256": None}
+            result = record.result.model_copy(update=anew)
+            record = replace(record, result=result, observations=())
+        request.so_far.append(record)
+        return self.runner.run(request)
 
 
 def awaits_score(record: TrialRecord) -> bool:

@@ -11,7 +11,7 @@ import os
 import sys
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.aggregate import INCOMPLETE, cost_of, set_aside
 from benchgate.artifacts.plan import plan_file

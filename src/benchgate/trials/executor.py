@@ -134,11 +134,11 @@ class TrialRecord:
     observations: tuple[str, ...] = ()
     goes_on: bool = False
 
-    def unobserved(self, why: str, *, goes_on: bool = False) -> TrialRecord:
-        """Return the record of a trial whose output is kept, to be observed later, or now if it ``goes_on``."""
+    def unobserved(self, why: str) -> TrialRecord:
+        """Return the record of a trial whose output is kept, to be observed later."""
         new = {"outcome": "unavailable", "score": None, "failure_modes": (), "detail": why}
         result = self.result.model_copy(update=new)
-        return replace(self, result=result, goes_on=goes_on, retry_after=math.inf)
+        return replace(self, result=result, goes_on=False, retry_after=math.inf)
 
 
 class FailedElsewhere(Exception):

@@ -31,11 +31,6 @@ FINGERPRINT: Final = "fingerprint"
 """The key of an observation under which a provider says which build of a model answered."""
 
 
-def first_seen(output_json: str) -> Observed:
-    """Return what is known of an output that nobody has observed yet."""
-    return Observed(output=sha256_hex(output_json.encode()))
-
-
 def without_usage(produced: object, meter: UsageMeter) -> object:
     """Add the usage in an output to a meter, and return the output without it."""
     if not isinstance(produced, Mapping) or USAGE not in produced:
@@ -62,7 +57,7 @@ class Observing:
         if self._observer is None:
             return [case]
         wanted = self._observer.identity.observations
-        self.seen = self.seen or first_seen(output)
+        self.seen = self.seen or Observed(output=sha256_hex(output.encode()))
         if self._is_on and len(self.texts) < wanted:
             own = case.for_trial()
             try:

@@ -79,7 +79,7 @@ class Pacing:
         while True:
             if wait := self._turns.take():
                 pause(wait)
-            then, record = request.then, self._begun(run, request)
+            record, then = self._begun(run, request), request.then  # which a recording may give
             is_over = tried == self._retries or not _is_to_be_tried(record, then)
             if then is not None or record.goes_on:
                 request.so_far.append(record)  # with what it has used
