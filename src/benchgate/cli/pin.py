@@ -109,9 +109,7 @@ def _keep_outputs(report: BenchRunReport, run: Path, class_path: Path) -> None:
         asked = f"{recorder.folder} will have {size:.0f} MB; write it? [y/N] "
         if not (sys.stdin.isatty() and input(asked) == "y"):
             shutil.rmtree(recorder.folder, ignore_errors=True)  # outputs of the baseline before
-            say(
-                f"not kept  {recorder.folder}: {size:.0f} MB, above {LARGE:.0f} nobody said y at a terminal"
-            )
-            say("          so --reobserve=pinned cannot have this baseline observed again")
+            why = f"its {size:.0f} MB are above {LARGE:.0f}, and nobody said y at a terminal"
+            say(f"not kept  {recorder.folder}: {why}; --reobserve=pinned will not find it")
             return
     say(f"written   {recorder.write(report, run, None)}, {size:.1f} MB")

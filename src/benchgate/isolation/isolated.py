@@ -158,11 +158,7 @@ class Isolated:
         """Return what runs trials of a system, observes and scores them, in processes of their own."""
 
         def called(case: BenchCase) -> Any:
-            try:
-                return self._produced(system, case, limit(case))
-            except OSError as error:
-                request = TrialRequest(case=case, system=system, limit=limit(case))
-                raise FailedElsewhere(request.not_run(f"its folder: {error}")) from error
+            return self._produced(system, case, limit(case))
 
         def job(case: BenchCase, output: Mapping[str, Any]) -> Job:
             told, work = case.model_dump_json(), str(case.work_path)
@@ -178,12 +174,16 @@ class Isolated:
         return replace(runner, system=called, score=score, alone=False, observer=observer)
 
     def _produced(self, system: str, case: BenchCase, limit: float) -> Any:
-        with scratch(self._folder) as folder:
-            work, own = folder / "home" / "work", handed(case, folder).model_dump_json()
-            job = Job(case=own, limit=limit, work=str(work), folder=str(folder))
-            output = self._returned(system, case, job)
-            if cleared(work):
-                os.rename(work, case.work_path or "")
+        try:
+            with scratch(self._folder) as folder:
+                work, own = folder / "home" / "work", handed(case, folder).model_dump_json()
+                job = Job(case=own, limit=limit, work=str(work), folder=str(folder))
+                output = self._returned(system, case, job)
+                if cleared(work):
+                    os.rename(work, case.work_path or "")
+        except OSError as error:
+            request = TrialRequest(case=case, system=system, limit=limit)
+            raise FailedElsewhere(request.not_run(f"its folder: {error}")) from error
         return output
 
     def _returned(self, name: str, case: BenchCase, job: Job) -> Any:
@@ -279,11 +279,8 @@ class _Call:
         try:
             record = RECORDS.validate_json(str(self._told), strict=True)
             said, waits = record.result, record.retry_after or 0.0
-            if (
-                said.outcome not in own
-                or (record.violation and not is_rubric)
-                or not 0 <= waits < math.inf
-            ):
+            is_own = said.outcome in own and (is_rubric or not record.violation)
+            if not (is_own and 0 <= waits < math.inf):
                 fault = fault or f"{said.outcome} is not for it to say"
         except ValueError:
             fault = fault or "what it says is no result"
