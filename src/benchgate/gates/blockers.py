@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from benchgate.cassettes.manifest import FOLDER, MANIFEST, PINNED
+from benchgate.cassettes.manifest import outputs_of
 from benchgate.errors import brief, few
 from benchgate.gates.baseline import differences
 from benchgate.gates.unscored import incompleteness
@@ -12,7 +12,6 @@ from benchgate.models.case import changes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from pathlib import Path
 
     from benchgate.gates.baseline import Baseline
     from benchgate.gates.decision import Blocker
@@ -52,16 +51,12 @@ def baseline_blockers(report: BenchRunReport, baseline: Baseline | None) -> Iter
     if problems:
         yield "baseline_mismatch", f"{baseline.path.name}: {brief(problems, '; ')}"
     elif baseline.report and (changed := changes(baseline.report.observer, report.observer)):
-        text = f"{baseline.path.name}: its observer: {brief(changed, '; ')}"
-        yield "observer_mismatch", f"{text}; {_mended(baseline.path)}"
-
-
-def _mended(path: Path) -> str:
-    """Return what gives a baseline the observer of today: its outputs are observed again, if they are kept."""
-    is_pinned = (path.parent / FOLDER / PINNED / MANIFEST).exists()
-    if kept := path.parent if path.name == "record.json" else PINNED * is_pinned:
-        return f"observe it again, then pin that run: --reobserve={kept} --baseline=none"
-    return "its outputs are not kept: run its system again, then pin that run: --baseline=none"
+        what, again = "its outputs are not kept: run its system again", ""
+        if kept := outputs_of(baseline.path):
+            what, again = "observe it again", f"--reobserve={kept} "
+        step = f"{what}, then pin that run: {again}--baseline=none"
+        text = f"{baseline.path.name}: its observer: {brief(changed, '; ')}; {step}"
+        yield "observer_mismatch", text
 
 
 def plan_blocker(problems: Iterable[str]) -> Iterator[Blocker]:

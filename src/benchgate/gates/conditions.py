@@ -166,7 +166,6 @@ CONDITIONS: Final[Mapping[str, Condition]] = {
     ),
     "observer_mismatch": Condition(
         "the outputs of the baseline were observed by another observer, or more or less often",
-        "have the baseline observed by the observer of today",
     ),
     "plan_mismatch": Condition(
         "this is not the comparison that was planned",
