@@ -509,7 +509,7 @@ def test_outputs_are_observed_again_in_a_process_of_its_own(bench, run):
     ("does", "told"),
     [
         ("raise ValueError('no JSON')", "ValueError: no JSON"),
-        ("return 7", "ValueError: the output is int; expected a mapping"),
+        ("return 7", "ValueError: returned int; expected a mapping"),
         ("os.kill(os.getpid(), 9)", "in its own process: ended without a result, status -9"),
         ("case.http_transport('none')", "in its own process: no cassette 'none' has the HTTP"),
         ("time.sleep(60)", "neither observed nor scored within 1 s"),

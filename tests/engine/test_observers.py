@@ -95,7 +95,7 @@ def test_an_unavailable_judge_keeps_the_output_and_resume_asks_it_alone(judged):
         (
             "return 7",
             "unavailable",
-            "judge: ValueError: the observation is int; expected a mapping",
+            "judge: ValueError: returned int; expected a mapping",
         ),
         ("return {'x': object()}", "unavailable", "observation.x"),
         ("return {'usage': 7}", "unavailable", "usage: "),

@@ -30,12 +30,7 @@ class ClassObserver(NamedTuple):
 
 
 def load_observer(task_class: TaskClass, path: Path, observations: int) -> ClassObserver | None:
-    """
-    Import the observer of a class in a folder; ``None`` if it has none.
-
-    :param observations: of each output.
-    :raises EvalError: it cannot be imported or called, is not in ``observers/``, or says nothing usable of itself.
-    """
+    """Import the observer of a class, if it has one; :raises EvalError: it is unusable, or not in ``observers/``."""
     observe: Any = task_class.observe
     if observe is None:
         return None

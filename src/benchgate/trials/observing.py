@@ -40,11 +40,7 @@ def without_usage(produced: object, meter: UsageMeter) -> object:
 
 
 class Observing:
-    """
-    What one attempt at a trial observes: nothing where its system is called, else the output once more.
-
-    ``texts`` are all observations so far; ``goes_on`` says that another attempt has to make the next one.
-    """
+    """What one attempt observes; ``texts`` are all observations so far, and another makes the next if it ``goes_on``."""
 
     def __init__(self, observer: ClassObserver | None, then: TrialRecord | None) -> None:
         self._observer, self._is_on = observer, then is not None

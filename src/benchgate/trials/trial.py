@@ -134,8 +134,7 @@ class _Attempt:
         ):
             case = self._case.working_in(work.path)
             then = self._then
-            output = self._answer(case, work) if then is None else str(then.output_json)
-            self._output = output
+            self._output = output = str(then.output_json) if then else self._answer(case, work)
             cases = self._observing.cases(case, output, self._called)
             self._asked, self._outcome = None, "rubric_error"
             scores = [self._checked(self._runner.score(one, json.loads(output))) for one in cases]

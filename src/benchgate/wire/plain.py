@@ -37,7 +37,7 @@ def output_json(produced: object, where: str = "output") -> str:
     """
     if not isinstance(produced, Mapping):
         kind = type(produced).__qualname__
-        raise ValueError(f"the {where} is {kind}; expected a mapping")  # noqa: TRY004
+        raise ValueError(f"returned {kind}; expected a mapping")  # noqa: TRY004
     text = json.dumps(plain_json(produced, where, max_depth=MAX_OUTPUT_DEPTH))
     if len(text) > MAX_OUTPUT_BYTES:
         raise ValueError(_too_large(where))
