@@ -451,6 +451,99 @@ def test_threads_of_a_library_of_numbers_end_for_a_fork(bench, run):
     assert {result.outcome for result in run().per_case} == {"scored"}
 
 
+WHERE = """
+    import os, socket
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        one.listen()
+        socket.create_connection(one.getsockname(), 5).close()
+    found = dict(pid=os.getpid(), has=sorted({"KEY", "SECRET"} & {*os.environ}))
+    found["files"] = case.expected_path.exists() and os.path.exists("/proc/1/cmdline")
+    return {"score": 1.0, **found}
+"""
+
+
+@pytest.mark.parametrize("level", ["process", "sandbox"])
+def test_an_observer_has_a_process_of_its_own_and_no_sandbox(bench, run, monkeypatch, level):
+    if level == "sandbox" and without_sandbox():
+        pytest.skip(without_sandbox())
+    bench.write("gate.toml", '[run]\npass_env = ["KEY"]\n')
+    bench.observer(WHERE)
+    for name in ("KEY", "SECRET"):
+        monkeypatch.setenv(name, "x")
+    assert run(level).complete
+    seen = [bench.trial(case)["observations"][0] for case in ("01", "02", "03")]
+    assert len({os.getpid(), *(one["pid"] for one in seen)}) == 4
+    assert all((one["has"], one["files"]) == (["KEY"], True) for one in seen)
+
+
+def test_an_observer_is_called_when_nothing_of_the_system_is_left(bench, run, tmp_path):
+    bench.observer(f"""
+        import os
+        pid = open("{tmp_path}/" + case.case_id).read()
+        return {{"score": float(not os.path.exists("/proc/" + pid))}}
+    """)
+    bench.system(f"""
+        import os, time
+        if not os.fork():
+            os.setsid()
+            with open("{tmp_path}/" + str(os.getpid()), "w") as file:
+                file.write(str(os.getpid()))
+            os.rename(file.name, "{tmp_path}/" + case.case_id)
+            time.sleep(60)
+        while not os.path.exists("{tmp_path}/" + case.case_id):
+            time.sleep(0.01)
+    """)
+    assert run().mean_score == 1.0
+
+
+def test_outputs_are_observed_again_in_a_process_of_its_own(bench, run):
+    bench.observer(WHERE)
+    run()
+    first = bench.trial("01")["observations"][0]["pid"]
+    assert run(reobserve="1").isolation_class == "process"
+    assert bench.trial("01")["observations"][0]["pid"] not in {first, os.getpid()}
+
+
+@pytest.mark.parametrize(
+    ("does", "told"),
+    [
+        ("raise ValueError('no JSON')", "ValueError: no JSON"),
+        ("return 7", "ValueError: returned int; expected a mapping"),
+        ("os.kill(os.getpid(), 9)", "in its own process: ended without a result, status -9"),
+        ("case.http_transport('none')", "in its own process: no cassette 'none' has the HTTP"),
+        ("time.sleep(60)", "neither observed nor scored within 1 s"),
+    ],
+)
+def test_an_observer_that_fails_there_loses_no_output(bench, run, does, told):
+    bench.observer(f"import os, time\nif case.case_id == '02' and asked == 1: {does}")
+    report = run(timeout=1.0)
+    assert [one.outcome for one in report.per_case] == ["scored", "unavailable", "scored"]
+    assert told in _told(report, "02")
+    assert bench.trial("02")["output"] == {"answer": "Q02"}
+    assert run(timeout=1.0, resume="auto").complete
+    assert bench.asked() == ["01", "02", "03", "02"]
+
+
+def test_an_observer_that_is_away_is_asked_again_there(bench, run, monkeypatch):
+    monkeypatch.setattr("benchgate.trials.pacing.FIRST_DELAY", 0.01)
+    bench.observer(
+        "case.usage.add(cost_usd=0.5)\nif case.case_id == '02' and asked < 3: raise OSError('429')",
+        "judge.unavailable = (OSError,)",
+    )
+    report = run()
+    assert report.complete
+    assert bench.asked().count("02") == 3
+    assert report.total_cost_usd == pytest.approx(2.5)
+
+
+def test_an_observer_that_is_another_there_is_wrong_use(bench, run, monkeypatch):
+    monkeypatch.setenv("JUDGE", "m-2")
+    bench.observer(attributes="import os\njudge.model = os.environ.get('JUDGE', 'm-1')")
+    with pytest.raises(EvalError, match=r"its observer: model was m-2, is m-1; .* pass_env"):
+        run()
+
+
 @pytest.mark.slow
 def test_many_trials_leave_nothing(run):
     assert len(run(trials=334, jobs=4).per_case) == 1002

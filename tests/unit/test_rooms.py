@@ -44,7 +44,7 @@ BUDGETS = {
     "http": 525,
     "ids": 150,
     "interop": 2075,
-    "isolation": 800,
+    "isolation": 850,
     "live": 500,
     "loader": 1400,
     "looks": 750,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from benchgate.artifacts.run_kinds import PlanDigests, PlanFile
 from benchgate.errors import few
+from benchgate.models.case import changes
 from benchgate.wire.model import SCHEMA_VERSION
 
 if TYPE_CHECKING:
@@ -59,13 +60,13 @@ def plan_changes(before: PlanFile, now: PlanFile) -> Iterator[str]:
         "seed",
         "timeout_seconds",
         "isolation_class",
-        "observer",
         "replays",
         "baseline_system",
     ):
         old, new = getattr(before, name), getattr(now, name)
         if old != new:
             yield f"{name} was {old!r}, is {new!r}"
+    yield from (f"the observer: {change}" for change in changes(before.observer, now.observer))
     for name in [name for name in PlanDigests.model_fields if name != "cases"]:
         old, new = getattr(before.digests, name), getattr(now.digests, name)
         if old != new:

@@ -8,6 +8,8 @@ from pydantic import AwareDatetime, Field
 
 from benchgate.gates.policy import GatePolicy
 from benchgate.ids import system_digest
+from benchgate.models import Observer
+from benchgate.models.case import changes
 from benchgate.wire.canonical import digest
 from benchgate.wire.model import Artifact, Count, Number, Sha256, WireModel
 
@@ -66,6 +68,7 @@ class SealedPlan(Artifact):
     The file that ``benchgate plan`` writes, and that a run cites.
 
     :param cases: digest over those of the cases, or over the ids of a log's; ``rubric`` that of what scores them.
+    :param observer: what observes the outputs; left out if nothing does.
     :param seal: SHA-256 over all other fields.
     """
 
@@ -76,6 +79,7 @@ class SealedPlan(Artifact):
     case_count: Count
     cases: Sha256
     rubric: Sha256
+    observer: Observer | None = Field(default=None, exclude_if=lambda one: one is None)
     baseline: PlannedBaseline
     trial_count: Annotated[Count, Field(ge=1)]
     policy: GatePolicy
@@ -141,6 +145,8 @@ def _other_facts(plan: SealedPlan, report: BenchRunReport) -> Iterator[str]:
         yield f"the cases are not the {plan.case_count} that were planned, or were changed"
     if plan.rubric != report.digests.scorer:
         yield f"the rubric is {report.digests.scorer[:12]}, planned was {plan.rubric[:12]}"
+    for change in changes(plan.observer, report.observer):
+        yield f"the observer is another than was planned: {change}"
     if plan.trial_count != report.trial_count:
         yield f"trials of each case are {report.trial_count}, planned were {plan.trial_count}"
 

@@ -7,7 +7,7 @@ import os
 import secrets
 import shutil
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from benchgate.artifacts.run_kinds import SelectedRecord, case_file_name
 from benchgate.audit.chain import (
@@ -168,25 +168,17 @@ class RunStore:
         return ending
 
     def keep(
-        self,
-        result: TrialResult,
-        output_json: str | None,
-        scorer: str | None,
-        side: Side,
-        *,
-        sha256: str | None = None,
-        worker: str | None = None,
-        observations: Sequence[str] = (),
+        self, result: TrialResult, side: Side, *, sha256: str | None = None, **rest: Any
     ) -> None:
         """
         Write the file of a trial.
 
         :param sha256: of the file, if whoever finished the trial has written it.
+        :param rest: what else is in it, as of :func:`~benchgate.audit.unfinished.write_trial`.
         :raises ArtifactError: it cannot be written.
         """
         if sha256 is None:
-            own = (self.folder, self._task_class, result, output_json, scorer)
-            sha256 = write_trial(*own, side=side, worker=worker, observations=observations)
+            sha256 = write_trial(self.folder, self._task_class, result, side=side, **rest)
         self._written[case_file_name(result, side)] = result, sha256
 
     def _settle_trials(self, reports: Reports) -> None:
@@ -197,13 +189,12 @@ class RunStore:
             name = case_file_name(result, side)
             written = self._written.get(name)
             if written is None:
-                self.keep(result, None, None, side)
+                self.keep(result, side)
             elif written[0] is not result and written[0] != result:
                 then = json.loads(read_bytes(self.folder / "cases" / name, limit=MAX_JSON_BYTES))
-                output = json.dumps(then["output"])
                 seen = [json.dumps(one) for one in then.get("observations", ())]
-                own = {"worker": then.get("worker"), "observations": seen}
-                self.keep(result, output, then["scorer"], side, **own)
+                rest = {"output_json": json.dumps(then["output"]), "scorer": then["scorer"]}
+                self.keep(result, side, **rest, worker=then.get("worker"), observations=seen)
         for stray in (self.folder / "cases").glob(".*.tmp"):
             stray.unlink()  # half a file, of when the folder was renamed
 

@@ -23,6 +23,15 @@ if TYPE_CHECKING:
 
 FOLDER: Final = "cassettes"
 MANIFEST: Final = "manifest.json"
+PINNED: Final = "pinned"
+"""The cassette with the outputs of a pinned baseline, of a class with an observer."""
+
+
+def outputs_of(baseline: Path) -> Path | str | None:
+    """Return where the outputs of a baseline are, as a replay is told it; ``None``: they are not kept."""
+    if baseline.name == "record.json":
+        return baseline.parent
+    return PINNED if (baseline.parent / FOLDER / PINNED / MANIFEST).exists() else None
 
 
 class CassetteManifest(Artifact):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -99,12 +100,16 @@ def _execute(args: argparse.Namespace) -> int:
 
 def _keep_outputs(report: BenchRunReport, run: Path, class_path: Path) -> None:
     """Keep the outputs as a cassette, from which whoever has the repository can have them observed again."""
+    from benchgate.cassettes.manifest import PINNED
     from benchgate.cassettes.recorder import CassetteRecorder
 
     size = sum(path.stat().st_size for path in (run / "cases").iterdir()) / 1e6
-    recorder = CassetteRecorder(class_path, "pinned")
+    recorder = CassetteRecorder(class_path, PINNED)
     if size > LARGE:
         asked = f"{recorder.folder} will have {size:.0f} MB; write it? [y/N] "
         if not (sys.stdin.isatty() and input(asked) == "y"):
+            shutil.rmtree(recorder.folder, ignore_errors=True)  # outputs of the baseline before
+            why = f"its {size:.0f} MB are above {LARGE:.0f}, and nobody said y at a terminal"
+            say(f"not kept  {recorder.folder}: {why}; --reobserve=pinned will not find it")
             return
     say(f"written   {recorder.write(report, run, None)}, {size:.1f} MB")

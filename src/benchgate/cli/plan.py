@@ -140,6 +140,7 @@ def _sealed(report: BenchRunReport, policy: GatePolicy, trials: int, out: Path) 
         case_count=report.case_count,
         cases=SealedPlan.cases_of(report),
         rubric=report.digests.scorer,
+        observer=report.observer,
         baseline=PlannedBaseline(
             system=report.system, system_sha256=system_digest(report), run_id=report.run_id
         ),

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from benchgate.cassettes.manifest import outputs_of
 from benchgate.errors import brief, few
 from benchgate.gates.baseline import differences
 from benchgate.gates.unscored import incompleteness
+from benchgate.models.case import changes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -48,11 +50,13 @@ def baseline_blockers(report: BenchRunReport, baseline: Baseline | None) -> Iter
         problems = tuple(differences(baseline.report, report))
     if problems:
         yield "baseline_mismatch", f"{baseline.path.name}: {brief(problems, '; ')}"
-    elif baseline.report and baseline.report.observer != report.observer:
-        old, new = (dict(one.observer or {}) for one in (baseline.report, report))
-        changed = sorted(key for key in {**old, **new} if old.get(key) != new.get(key))
-        changes = (f"{key} was {old.get(key)!s:.40}, is {new.get(key)!s:.40}" for key in changed)
-        yield "observer_mismatch", f"{baseline.path.name}: its observer: {brief(changes, '; ')}"
+    elif baseline.report and (changed := changes(baseline.report.observer, report.observer)):
+        what, again = "its outputs are not kept: run its system again", ""
+        if kept := outputs_of(baseline.path):
+            what, again = "observe it again", f"--reobserve={kept} "
+        step = f"{what}, then pin that run: {again}--baseline=none"
+        text = f"{baseline.path.name}: its observer: {brief(changed, '; ')}; {step}"
+        yield "observer_mismatch", text
 
 
 def plan_blocker(problems: Iterable[str]) -> Iterator[Blocker]:

@@ -166,7 +166,6 @@ CONDITIONS: Final[Mapping[str, Condition]] = {
     ),
     "observer_mismatch": Condition(
         "the outputs of the baseline were observed by another observer, or more or less often",
-        "observe them again, then pin that run: --reobserve=pinned --baseline=none",
     ),
     "plan_mismatch": Condition(
         "this is not the comparison that was planned",
@@ -271,6 +270,8 @@ def next_step(inputs: GateInput, codes: Sequence[str], look: Look | None = None)
     if not codes:
         return f"do what the gate {inputs.further[0][0]} asks for"
     first = codes[0]
+    if first == "observer_mismatch":  # which ends with that
+        return dict(inputs.blockers)[first].rpartition("; ")[2]
     # A later reason explains these better: more cases are of no use where a gain is excluded.
     if first in ("insufficient_cases", "delta_below_minimum") and "gain_excluded" in codes:
         first = "gain_excluded"

@@ -1,4 +1,4 @@
-"""A class whose systems and rubric run in processes of their own: its helpers, and what calls them in a session."""
+"""A class whose systems, rubric and observer run in processes of their own: its helpers, and what calls them."""
 
 from __future__ import annotations
 
@@ -16,14 +16,12 @@ from tempfile import TemporaryFile, mkdtemp
 from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.errors import EvalError
-from benchgate.isolation.place import cleared, handed, readable_of, scratch
+from benchgate.isolation.place import cleared, handed, readable_of, rubric_name, scratch
 from benchgate.live.prints import MAX_PRINTED
 from benchgate.loader.loaded_class import check_importable
 from benchgate.models import FailureMode
 from benchgate.trials.containment import removed
-from benchgate.trials.executor import RECORDS, TrialRecord, TrialRequest
-from benchgate.trials.trial import FailedElsewhere
-from benchgate.trials.trial_http import TrialHttp
+from benchgate.trials.executor import RECORDS, FailedElsewhere, TrialRecord, TrialRequest
 from benchgate.wire.parsing import read_json
 from benchgate.wire.plain import MAX_OUTPUT_BYTES
 from benchgate.wire.usage import Usage
@@ -50,6 +48,9 @@ PATIENCE: Final = 10.0
 MOST_DEATHS: Final = 3
 """Deaths in a row of those who watch trials, after which no more are run."""
 
+RUBRIC, OBSERVER = "its rubric", "its observer"
+"""The names of their helpers, beside those of the systems."""
+
 MAIN: Final = (
     "import json, sys; path, *starts = json.loads(sys.argv[1]); sys.path[:] = path; "
     "from benchgate.isolation.helper import main; main(starts)"
@@ -62,6 +63,7 @@ class Start:
     What a helper imports, once.
 
     :param target: the name of a system, or module and name of the class of a rubric.
+    :param observer: what the session found an observer to be; ``None`` for others.
     :param socket: descriptor of the socket by which it is sent the sockets of trials.
     :param reads: what trials may read besides the machine's own; ``None``: everything, as in no sandbox.
     :param network: whether they may make sockets of IP.
@@ -72,6 +74,7 @@ class Start:
     target: str
     socket: int
     is_rubric: bool = False
+    observer: Mapping[str, Any] | None = None
     jobs: int = 1
     reads: tuple[str, ...] | None = None
     network: bool = False
@@ -81,18 +84,20 @@ class Start:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
     """
-    One call of a system, which lives in ``home`` of a folder, or of a rubric, which scores an output.
+    One call of a system, which lives in ``home`` of a folder, or of what observes an output, or scores it.
 
     :param case: as JSON, with the paths that the process may use.
-    :param record: the folder in which HTTP is recorded.
+    :param record: the folder in which HTTP is recorded, and the observation ``number``; 0 is that of the system.
     """
 
     case: str
     limit: float
     work: str
+    system: str = ""
     folder: str | None = None
     output: str | None = None
     record: str | None = None
+    number: int = 0
 
 
 class Isolated:
@@ -112,18 +117,20 @@ class Isolated:
             raise EvalError(f"isolation={level} {what}; this is {sys.platform}")
         self._helpers: dict[str, socket.socket] = {}
         self._died = 0
-        starts: list[dict[str, Any]] = [{"target": rubric_name(bench), "is_rubric": True}]
-        limits = dict(bench.run.limits or {})
+        rubric: dict[str, Any] = {"target": rubric_name(bench), "is_rubric": True}
+        starts, limits = {RUBRIC: rubric}, dict(bench.run.limits or {})
+        if (observer := bench.observer()) is not None:
+            identity = observer.identity.model_dump(mode="json")
+            starts[OBSERVER] = {"target": OBSERVER, "observer": identity}
         for system in systems:
             check_importable(bench.task_class, system, "in a process of its own")
-            starts.append({"target": system.name, "limits": limits})
+            start = starts[system.name] = {"target": system.name, "limits": limits}
             if level == "sandbox":
                 reads = [*readable_of(system.call, bench.path)]
-                starts[-1] |= {"reads": reads, "network": system.network}
+                start |= {"reads": reads, "network": system.network}
         passed = {*PASSED.split(), *(bench.run.pass_env or ())}
         with ExitStack() as own, ExitStack() as theirs:
-            for start in starts:
-                name = "" if "is_rubric" in start else start["target"]
+            for name, start in starts.items():
                 ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
                 self._helpers[name] = own.enter_context(ours)
                 number = theirs.enter_context(its).fileno()
@@ -132,65 +139,71 @@ class Isolated:
             own.callback(removed, self._folder)
             self._sweeper = own.enter_context(ThreadPoolExecutor(1))
             process = subprocess.Popen(  # noqa: S603 - this very Python
-                [sys.executable, "-P", "-c", MAIN, json.dumps([sys.path, *starts])],
+                [sys.executable, "-P", "-c", MAIN, json.dumps([sys.path, *starts.values()])],
                 env={k: v for k, v in os.environ.items() if k in passed or k.startswith("LC_")},
                 stdin=subprocess.PIPE,
                 stdout=sys.__stderr__.fileno() if sys.__stderr__ else None,
-                pass_fds=[start["socket"] for start in starts],
+                pass_fds=[start["socket"] for start in starts.values()],
                 start_new_session=True,
             )
             own.callback(_end, process)
             theirs.close()
             for name, helper in self._helpers.items():
                 if (said := helper.recv(2000).decode()) != "ready":
-                    what = f"isolation={level}: {name or 'its rubric'}: {said or 'its helper died'}"
+                    what = f"isolation={level}: {name}: {said or 'its helper died'}"
                     raise EvalError(what)
             self._exit = own.pop_all()
 
     def around(
         self, runner: TrialRunner, system: str, limit: Callable[[BenchCase], float]
     ) -> TrialRunner:
-        """Return what runs trials of a system, and scores them, in processes of their own."""
+        """Return what runs trials of a system, observes and scores them, in processes of their own."""
 
         def called(case: BenchCase) -> Any:
-            request = TrialRequest(case=case, system=system, limit=limit(case))
-            try:
-                return self._produced(request, runner.http)
-            except OSError as error:
-                raise FailedElsewhere(request.not_run(f"its folder: {error}")) from error
+            return self._produced(system, case, limit(case))
+
+        def job(case: BenchCase, output: Mapping[str, Any]) -> Job:
+            told, work = case.model_dump_json(), str(case.work_path)
+            return Job(case=told, limit=limit(case), work=work, output=json.dumps(output))
+
+        def observe(case: BenchCase, output: Mapping[str, Any]) -> Any:
+            return self._returned(OBSERVER, case, job(case, output))
 
         def score(case: BenchCase, output: Mapping[str, Any]) -> object:
-            request = TrialRequest(case=case, system="", limit=limit(case))
-            told, work = case.model_dump_json(), str(case.work_path)
-            job = Job(case=told, limit=request.limit, work=work, output=json.dumps(output))
-            return self._called(request, job).result.score
+            return self._called(RUBRIC, case, job(case, output)).result.score
 
-        return replace(runner, system=called, score=score, alone=False)
+        observer = runner.observer and runner.observer._replace(call=observe)
+        return replace(runner, system=called, score=score, alone=False, observer=observer)
 
-    def _produced(self, request: TrialRequest, http: Any) -> Any:
-        case = request.case
-        with scratch(self._folder, self._sweeper) as folder:
-            work = folder / "home" / "work"
-            job = Job(
-                case=handed(case, folder).model_dump_json(),
-                limit=request.limit,
-                work=str(work),
-                folder=str(folder),
-                record=str(http.record) if http and http.record else None,
-            )
-            told = self._called(request, job)
-            if cleared(work):
-                os.rename(work, case.work_path or "")
-        if isinstance(case._http, TrialHttp):  # noqa: SLF001 - not a field: it is no data
-            case._http.told = told.result  # noqa: SLF001
+    def _produced(self, system: str, case: BenchCase, limit: float) -> Any:
+        try:
+            with scratch(self._folder, self._sweeper) as folder:
+                work, own = folder / "home" / "work", handed(case, folder).model_dump_json()
+                job = Job(case=own, limit=limit, work=str(work), folder=str(folder))
+                output = self._returned(system, case, job)
+                if cleared(work):
+                    os.rename(work, case.work_path or "")
+        except OSError as error:
+            request = TrialRequest(case=case, system=system, limit=limit)
+            raise FailedElsewhere(request.not_run(f"its folder: {error}")) from error
+        return output
+
+    def _returned(self, name: str, case: BenchCase, job: Job) -> Any:
+        """Return what a system or an observer returned, which asks by HTTP on the terms of its trial."""
+        http: Any = case._http  # noqa: SLF001 - not a field: it is no data
+        terms = http.terms
+        own = {"record": terms.record and str(terms.record), "number": terms.number}
+        told = self._called(name, case, replace(job, system=terms.system, **own))
+        http.told = told.result
         return json.loads(told.output_json or "null")
 
-    def _called(self, request: TrialRequest, job: Job) -> TrialRecord:
+    def _called(self, name: str, case: BenchCase, job: Job) -> TrialRecord:
+        request = TrialRequest(case=case, system=name, limit=job.limit)
         if self._died >= MOST_DEATHS:
             raise FailedElsewhere(request.not_run(f"its helper died {MOST_DEATHS} times in a row"))
         call = _Call(request, job)
         try:
-            return call.run(self._helpers[request.system])
+            return call.run(self._helpers[name])
         finally:
             self._died = 0 if call.status else self._died + 1
 
@@ -216,7 +229,7 @@ class _Call:
         self._room = ROOM
         self._called = False
         self._told: str | None = None
-        self._failed: Outcome = "harness_error" if job.output is None else "rubric_error"
+        self._failed: Outcome = "rubric_error" if request.system == RUBRIC else "harness_error"
         self.status = ""
 
     def run(self, helper: socket.socket) -> TrialRecord:
@@ -263,16 +276,13 @@ class _Call:
 
     def _believed(self, fault: str) -> TrialRecord:
         """Return what a process says that ended well, and said one thing that was its own to say."""
-        is_system = self._job.output is None
-        own = {self._failed, "scored", "timeout", "unavailable", *["not_run"] * is_system}
+        is_rubric = self._request.system == RUBRIC
+        own = {self._failed, "scored", "timeout", "unavailable", *["not_run"] * (not is_rubric)}
         try:
             record = RECORDS.validate_json(str(self._told), strict=True)
             said, waits = record.result, record.retry_after or 0.0
-            if (
-                said.outcome not in own
-                or (record.violation and is_system)
-                or not 0 <= waits < math.inf
-            ):
+            is_own = said.outcome in own and (is_rubric or not record.violation)
+            if not (is_own and 0 <= waits < math.inf):
                 fault = fault or f"{said.outcome} is not for it to say"
         except ValueError:
             fault = fault or "what it says is no result"
@@ -285,16 +295,3 @@ class _Call:
         if record.result.outcome != "scored":
             raise FailedElsewhere(record)
         return record
-
-
-def rubric_name(bench: LoadedClass) -> str:
-    """Return module and name of the class that scores; :raises EvalError: it is in the registration, or partly."""
-    scores, *bases = bench.task_class.rubric_type.__mro__
-    if (here := scores.__module__).endswith(".registration"):
-        own = [n for n, value in vars(scores).items() if n[:2] != "__" or callable(value)]
-        scores = next(base for base in bases if base.__module__ != here)
-        if own or scores is object:
-            what = ", ".join(own) or "the rubric"
-            why = "move it into rubric.py, which alone is imported where outputs are scored"
-            raise EvalError(f"isolation: registration.py defines {what}; {why}")
-    return f"{scores.__module__}:{scores.__qualname__}"

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import platform
+import resource
 import shutil
 import socket
 import sys
+import tempfile
 from contextlib import contextmanager, suppress
 from functools import cache, partial
 from pathlib import Path
@@ -17,9 +19,10 @@ from benchgate.loader.imports import PACKAGE
 from benchgate.trials.containment import removed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
     from concurrent.futures import Executor
 
+    from benchgate.loader.loaded_class import LoadedClass
     from benchgate.models import BenchCase
 
 FLOOR, KNOWN = 6, 9
@@ -41,6 +44,13 @@ OTHERS: Final = {"prlimit64": 0, "setpriority": 1, "ioprio_set": 1} | dict.fromk
     ("sched_setaffinity", "sched_setscheduler", "sched_setparam", "sched_setattr"), 0
 )
 """Calls that change a process, which must be the own one, 0: the place of its number among the arguments."""
+
+LIMITS: Final = {
+    resource.RLIMIT_FSIZE: 2**30,
+    resource.RLIMIT_NOFILE: 1024,
+    resource.RLIMIT_CORE: 0,
+}
+NAMED: Final = {"memory": resource.RLIMIT_AS, "processes": resource.RLIMIT_NPROC}
 
 
 @contextmanager
@@ -93,6 +103,17 @@ def _raised(error: OSError) -> None:
     raise error
 
 
+def settle(home: str, limits: Mapping[str, int]) -> None:
+    """Live in a folder, and within limits."""
+    os.chdir(home)
+    os.environ |= {"HOME": home, "TMPDIR": home}
+    tempfile.tempdir = None
+    for limit, most in (LIMITS | {NAMED[name]: most for name, most in limits.items()}).items():
+        hard = resource.getrlimit(limit)[1]
+        least = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(limit, (least, least))
+
+
 def check() -> None:
     """Check that this machine has what a sandbox is made of; :raises EvalError: says what is missing."""
     try:
@@ -127,6 +148,19 @@ def readable_of(system: Any, class_path: Path) -> Iterator[str]:
     yield from reads
 
 
+def rubric_name(bench: LoadedClass) -> str:
+    """Return module and name of the class that scores; :raises EvalError: it is in the registration, or partly."""
+    scores, *bases = bench.task_class.rubric_type.__mro__
+    if (here := scores.__module__).endswith(".registration"):
+        own = [n for n, value in vars(scores).items() if n[:2] != "__" or callable(value)]
+        scores = next(base for base in bases if base.__module__ != here)
+        if own or scores is object:
+            what = ", ".join(own) or "the rubric"
+            why = "move it into rubric.py, which alone is imported where outputs are scored"
+            raise EvalError(f"isolation: registration.py defines {what}; {why}")
+    return f"{scores.__module__}:{scores.__qualname__}"
+
+
 @cache
 def refusals(*, network: bool) -> Any:
     """Return the filter of system calls, made once."""
@@ -140,10 +174,8 @@ def refusals(*, network: bool) -> Any:
     others += [(seccomp.EQ, n) for n in range(socket.AF_INET + 1, socket.AF_INET6)]
     for how, family in others if network else ():
         made.add_rule(refuse, "socket", seccomp.Arg(0, how, family))
-    for kind in (
-        socket.SOCK_DGRAM,
-        socket.SOCK_RAW,
-    ):  # which send to any socket, and hand it descriptors
+    # These send to any socket, and hand it descriptors.
+    for kind in (socket.SOCK_DGRAM, socket.SOCK_RAW):
         made.add_rule(refuse, "socketpair", seccomp.Arg(1, seccomp.MASKED_EQ, 0xF, kind))
     for name, place in OTHERS.items():
         made.add_rule(refuse, name, seccomp.Arg(place, seccomp.NE, 0))

@@ -27,7 +27,7 @@ from benchgate.loader.system_checkpoint import SystemCheckpoint
 from benchgate.loader.task_class import load_task_class
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from benchgate.gates.policy import GatePolicy
     from benchgate.gates.run_table import RunTable
@@ -36,6 +36,16 @@ if TYPE_CHECKING:
     from benchgate.registry import System, TaskClass, TaskClassRegistry
     from benchgate.rubric import Rubric
     from benchgate.taxonomy import Taxonomy
+
+
+def alone(systems: Iterable[NamedSystem], observer: ClassObserver | None) -> str | None:
+    """Return a system, or the observer, of which no two calls may run at once; ``None`` if all may."""
+    called = {f"system {one.name}": one.call for one in systems}
+    if observer is not None:
+        called[f"observer {observer.identity.name}"] = observer.call
+    return next(
+        (o for o, call in called.items() if getattr(call, "concurrency", "") == "none"), None
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
 
 from benchgate.errors import EvalError, RegistrationError
 from benchgate.loader.imports import module_name
-from benchgate.loader.rubric_source import source_files
+from benchgate.loader.rubric_source import source_files, sources_digest
 from benchgate.models import Observer
-from benchgate.wire.canonical import digest
-from benchgate.wire.files import MAX_TREE_BYTES, file_sha256, tree_files
+from benchgate.wire.files import tree_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,12 +30,7 @@ class ClassObserver(NamedTuple):
 
 
 def load_observer(task_class: TaskClass, path: Path, observations: int) -> ClassObserver | None:
-    """
-    Import the observer of a class in a folder; ``None`` if it has none.
-
-    :param observations: of each output.
-    :raises EvalError: it cannot be imported or called, is not in ``observers/``, or says nothing usable of itself.
-    """
+    """Import the observer of a class, if it has one; :raises EvalError: it is unusable, or not in ``observers/``."""
     observe: Any = task_class.observe
     if observe is None:
         return None
@@ -57,10 +51,9 @@ def load_observer(task_class: TaskClass, path: Path, observations: int) -> Class
     except (Exception, SystemExit) as error:  # a module may also call sys.exit
         msg = f"observer {name!r} cannot be used: {type(error).__name__}: {error}"
         raise EvalError(msg) from error
-    home = str(getattr(observe if isroutine(observe) else type(observe), "__module__", ""))
-    if not (
-        callable(observe) and f"{home}.".startswith(module_name(task_class.name, f"{OBSERVERS}."))
-    ):
+    home = module_name(task_class.name, f"{OBSERVERS}.")
+    there = getattr(observe if isroutine(observe) else type(observe), "__module__", "")
+    if not (callable(observe) and f"{there}.".startswith(home)):
         why = f"observe: {name!r} is no callable of {OBSERVERS}/, whose digest each record has; write it there"
         raise RegistrationError(path / "registration.py", why)
     return ClassObserver(call=observe, identity=identity)
@@ -78,13 +71,7 @@ def observer_digest(class_path: Path) -> str | None:
     files = [Path(p) for n, p in tree_files(class_path / OBSERVERS) if "__pycache__" not in n]
     modules = [path for path in files if path.suffix == ".py"]
     found = {*files, *source_files(class_path, modules, excluded=())}
-    shas = {p.relative_to(class_path): file_sha256(p, limit=MAX_TREE_BYTES) for p in found}
-    return digest({path.as_posix(): sha256 for path, sha256 in shas.items()})
-
-
-def recorded_observer(identity: Observer | None) -> ClassObserver | None:
-    """Return what observed outputs that are recorded: it is not called."""
-    return None if identity is None else ClassObserver(never, identity)
+    return sources_digest(class_path, found)
 
 
 def never(*_: object) -> NoReturn:

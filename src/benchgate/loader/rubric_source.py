@@ -13,7 +13,7 @@ from benchgate.errors import RegistrationError, Unreadable
 from benchgate.loader.imports import PACKAGE
 from benchgate.registry import slug
 from benchgate.wire.canonical import digest
-from benchgate.wire.files import MAX_SOURCE_BYTES, file_sha256, read_bytes
+from benchgate.wire.files import MAX_SOURCE_BYTES, MAX_TREE_BYTES, file_sha256, read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -48,13 +48,13 @@ def source_files(class_path: Path, begin: Iterable[Path], excluded: Sequence[str
 
 def rubric_digest(class_path: Path) -> str:
     """Return the SHA-256 over names and bytes of :func:`rubric_files`."""
-    files = rubric_files(class_path)
-    return digest(
-        {
-            path.relative_to(class_path).as_posix(): file_sha256(path, limit=MAX_SOURCE_BYTES)
-            for path in files
-        }
-    )
+    return sources_digest(class_path, rubric_files(class_path))
+
+
+def sources_digest(class_path: Path, files: Iterable[Path]) -> str:
+    """Return the SHA-256 over names and bytes of files of a class."""
+    shas = {p.relative_to(class_path): file_sha256(p, limit=MAX_TREE_BYTES) for p in files}
+    return digest({path.as_posix(): sha256 for path, sha256 in shas.items()})
 
 
 def check_home(rubric_type: type, class_path: Path) -> None:

@@ -73,6 +73,12 @@ class Observer(WireModel):
     observations: Annotated[Count, Field(ge=1)]
 
 
+def changes(old: Observer | None, new: Observer | None) -> list[str]:
+    """Return what of an observer is another than it was."""
+    was, now = ({key: getattr(o, key, None) for key in Observer.model_fields} for o in (old, new))
+    return [f"{k} was {was[k]!s:.40}, is {now[k]!s:.40}" for k in was if was[k] != now[k]]
+
+
 class Observed(WireModel):
     """What came of observing an output, which has this SHA-256; ``http`` has that of what each observation asked."""
 

@@ -114,7 +114,7 @@ class BenchSession:
         """Find the systems under test, before a worker is started or a case is run."""
         for name, bench in self.benches.items():
             settings = self.settings_of[name]
-            if settings.system is None and settings.replay is None:
+            if (settings.system, settings.replay, settings.reobserve) == (None, None, None):
                 settings = replace(settings, system=self._hooked_system(bench))
             try:
                 self.requests[name] = RunRequest.of(bench, settings, self.unfinished)

@@ -71,7 +71,7 @@ class Cluster:
         for bench, system in systems:
             check_importable(bench.task_class, system, "on a worker")
             self._benches[bench.name] = bench
-            self._systems[bench.name][system.name] = declared(system)
+            self._systems[bench.name][system.name] = declared(system, bench.observer())
         self._client: Any = None
         self._refused: dict[str, str] = {}
         self._files: dict[tuple[str, str], tuple[str, str | None]] = {}

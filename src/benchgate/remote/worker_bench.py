@@ -17,7 +17,7 @@ from benchgate.live.loop import SessionLoop
 from benchgate.live.prints import PrintRouter
 from benchgate.loader.case_digest import files_digest
 from benchgate.loader.imports import PACKAGE, BenchFinder, forget
-from benchgate.loader.loaded_class import find_system, load_class
+from benchgate.loader.loaded_class import alone, find_system, load_class
 from benchgate.registry import TaskClassRegistry, slug
 from benchgate.remote.attempt import unpack
 from benchgate.trials.executor import TrialRequest
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchgate.loader.loaded_class import LoadedClass, NamedSystem
+    from benchgate.loader.observer import ClassObserver
     from benchgate.models import BenchCase
     from benchgate.remote.attempt import Attempt, SentClass
 
@@ -39,9 +40,10 @@ TURN: Final = 1.0
 """Seconds for which more trials of a class begin although another one of its name is waited for."""
 
 
-def declared(system: NamedSystem) -> dict[str, str | None]:
-    """Return what a system of a name must declare everywhere."""
-    return {"digest": system.digest, "checkpoint": system.checkpoint_sha256()}
+def declared(system: NamedSystem, observer: ClassObserver | None) -> dict[str, str | None]:
+    """Return what a system of a name, and what observes its outputs, must declare everywhere."""
+    own = {"digest": system.digest, "checkpoint": system.checkpoint_sha256()}
+    return own | {"observer": observer and observer.identity.model_dump_json()}
 
 
 class WorkerBench:
@@ -102,12 +104,12 @@ class WorkerBench:
         :raises EvalError: it cannot be imported here, or declares something else.
         """
         system = self.system(name)
-        for kind, here in declared(system).items():
+        for kind, here in declared(system, self._class.observer()).items():
             if here != there[kind]:
                 msg = f"{kind} of system {name} is {here} here, and {there[kind]} where the run was started"
                 raise EvalError(msg)
-        if system.concurrency == "none" and threads > 1:
-            msg = f"system {name} says concurrency = 'none', and this worker has {threads} threads"
+        if threads > 1 and (one := alone([system], self._class.observer())):
+            msg = f"{one} says concurrency = 'none', and this worker has {threads} threads"
             raise EvalError(msg)
 
     def request(self, attempt: Attempt, system: NamedSystem) -> TrialRequest | None:

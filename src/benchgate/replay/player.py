@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
-from benchgate.errors import SystemUnavailable, Unreadable
+from benchgate.errors import Unreadable
 from benchgate.trials.executor import TrialRecord
-from benchgate.trials.observing import first_seen
 
 if TYPE_CHECKING:
     from benchgate.replay.recording import Recording
@@ -37,25 +36,21 @@ class Player:
         try:
             file = self.recording.trial(request.case)
         except Unreadable as error:  # changed since the run began
-            return replace(self.runner, system=partial(_gone, str(error))).run(request)
+            result = request.result("unavailable", detail=str(error))
+            return TrialRecord(result=result, output_json=None, retry_after=math.inf)
         output_json = None if file.output is None else json.dumps(file.output)
         seen = tuple(map(json.dumps, file.observations))
         record = TrialRecord(result=file.result, output_json=output_json, observations=seen)
-        is_scored = file.result.outcome in {"scored", "rubric_error"} or awaits_score(record)
-        if not is_scored:
+        if file.result.outcome not in {"scored", "rubric_error"} and not awaits_score(record):
             return record
-        if not self.recording.source.observed:
-            request.so_far.append(record)
-            return self.runner.run(request)
-        anew = {"observed": first_seen(record.output_json or ""), "http_sha256": None}
-        kept = replace(record, result=record.result.model_copy(update=anew), observations=())
-        return kept.unobserved("not observed yet", goes_on=True)
+        if self.recording.source.observed:
+            anew = {"observed": None, "http_sha256": None}
+            result = record.result.model_copy(update=anew)
+            record = replace(record, result=result, observations=())
+        request.so_far.append(record)
+        return self.runner.run(request)
 
 
 def awaits_score(record: TrialRecord) -> bool:
     """Whether a system answered, and what scores its outputs was unavailable."""
     return record.result.outcome == "unavailable" and record.output_json is not None
-
-
-def _gone(why: str, _: object) -> NoReturn:
-    raise SystemUnavailable(why)

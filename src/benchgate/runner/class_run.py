@@ -11,7 +11,7 @@ import os
 import sys
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.aggregate import INCOMPLETE, cost_of, set_aside
 from benchgate.artifacts.plan import plan_file
@@ -202,9 +202,9 @@ class ClassRun:
         self._check()
         if self.store is not None and not self.store.is_closed:
             try:
-                own = {"sha256": record.file_sha256, "worker": record.worker}
-                seen = record.observations
-                self.store.keep(result, record.output_json, scorer, side, observations=seen, **own)
+                rest: dict[str, Any] = {"sha256": record.file_sha256, "worker": record.worker}
+                rest |= {"output_json": record.output_json, "observations": record.observations}
+                self.store.keep(result, side, scorer=scorer, **rest)
             except ArtifactError as error:
                 self.problems.append(str(error))
                 self.store.close()

@@ -99,6 +99,7 @@ def isolated(run: RunRequest, own: TrialExecutor | None, stack: ExitStack) -> Is
         raise EvalError(f"isolation={level}: an executor of one's own runs trials as it does")
     from benchgate.isolation.isolated import Isolated
 
-    found = Isolated(run.bench, run.systems.values(), level, run.settings.jobs)
+    systems = () if run.recording else run.systems.values()
+    found = Isolated(run.bench, systems, level, run.settings.jobs)
     stack.callback(found.close)
     return found

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchgate.errors import ArtifactError
 from benchgate.ids import SCORE, trial_file_name
-from benchgate.loader.observer import never, recorded_observer
+from benchgate.loader.observer import ClassObserver, never
 from benchgate.replay.player import awaits_score
 from benchgate.trials.executor import TrialRequest
 from benchgate.trials.inputs import MODIFIED
@@ -73,14 +73,14 @@ def score_again(
 def _doubts(
     planned: PlannedTrials, files: TrialFiles, side: Side, *, is_merge: bool
 ) -> Iterator[Doubt]:
-    bench = planned.bench
+    bench, observer = planned.bench, planned.observer
     runner = TrialRunner(
         task_class=bench.name,
         system=never,
         score=bench.rubric.score,
         taxonomy=bench.taxonomy,
         wait=never,
-        observer=recorded_observer(planned.observer),
+        observer=None if observer is None else ClassObserver(never, observer),
     )
     is_cost_gated = is_merge and bench.policy.max_cost_increase is not None
     for request in _requests(planned, side):

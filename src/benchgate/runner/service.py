@@ -13,6 +13,7 @@ from benchgate.errors import EvalError
 from benchgate.live.executor import GRACE, LiveExecutor
 from benchgate.live.loop import SessionLoop
 from benchgate.live.prints import PrintRouter
+from benchgate.loader.loaded_class import alone
 from benchgate.replay.player import Player, awaits_score
 from benchgate.runner.lane import Lane, connected, isolated
 from benchgate.runner.trial_files import TrialFiles, taken_over
@@ -141,14 +142,13 @@ class TrialService:
         for name, run in self._runs.items():
             given = run.settings
             processes = isolated(run, own, self._exit) if connects else None
-            if own is None and cluster is None and given.jobs > 1:
-                _check_concurrency(run)
+            is_alone = own is not None or cluster is not None or given.jobs == 1
+            if not is_alone and (one := alone(run.systems.values(), run.observed_by())):
+                raise EvalError(f"jobs={given.jobs}: {one} says concurrency = 'none'")
             # A replay asks nobody and pays nothing: the costs in it are those of then.
             is_free = run.recording is not None and not run.recording.source.observed
             rpm, cap = (None, None) if is_free else (given.max_rpm, given.max_cost_usd)
-            # Who watches processes keeps their limit, and ends them within these seconds; an observer is none.
-            patience = 20.0 if run.observed_by() else math.inf
-            pace = given.jobs, given.retries, rpm, cap, processes is None, patience
+            pace = given.jobs, given.retries, rpm, cap, processes is None
             if pace not in lanes:
                 turn = turns.setdefault(rpm, Turns(rpm / self._workers if rpm else None))
                 spending = spendings.setdefault(cap, Spending(cap, self._workers))
@@ -162,7 +162,7 @@ class TrialService:
                         given.jobs,
                         prints=self._prints,
                         backstop=None if processes else backstop,
-                        grace=patience if processes else GRACE,
+                        grace=math.inf if processes else GRACE,  # who watches them keeps the limit
                     )
                     guarded = (self._guarded or executor, None)
                     self._guarded, backstop = (self._guarded, backstop) if processes else guarded
@@ -285,10 +285,3 @@ class TrialService:
     def _runner_of(self, request: TrialRequest) -> RunsTrials:
         served = self._classes[request.case.task_class]
         return served.runner(request.side, self._loop.wait, self._is_timeout)
-
-
-def _check_concurrency(run: RunRequest) -> None:
-    for system in run.systems.values():
-        if system.concurrency == "none":
-            msg = f"jobs={run.settings.jobs}: system {system.name} says concurrency = 'none'"
-            raise EvalError(msg)

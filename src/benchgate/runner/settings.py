@@ -16,7 +16,7 @@ from benchgate.errors import ArtifactError, EvalError
 from benchgate.gates.baseline import choose_baseline, rerun_system
 from benchgate.gates.policy import parse_options
 from benchgate.loader.loaded_class import find_system
-from benchgate.loader.observer import recorded_observer
+from benchgate.loader.observer import ClassObserver, never
 from benchgate.replay.recording import find_recording
 from benchgate.training.checkpoints import CheckpointFiles, read_checkpoints
 from benchgate.wire import clock
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from benchgate.gates.exit_status import ExitRule
     from benchgate.ids import RunPlan
     from benchgate.loader.loaded_class import LoadedClass, NamedSystem
-    from benchgate.loader.observer import ClassObserver
     from benchgate.models import BenchCase, Isolation, Side
     from benchgate.registry import System
     from benchgate.replay.recording import Recording
@@ -181,7 +180,8 @@ class RunRequest:
         """Return what observes outputs; of a replay what did, and it is not called. Errors as of loading it."""
         if self.recording is None or self.recording.source.observed:
             return self.bench.observer()
-        return recorded_observer(self.recording.manifest.observer)
+        then = self.recording.manifest.observer
+        return None if then is None else ClassObserver(never, then)
 
     def scored_by(self) -> tuple[Scorer, str]:
         """Return what scores outputs, and its digest."""

@@ -72,7 +72,9 @@ class TrialRequest:
         ).kept()
 
     def not_run(self, detail: str, retries: int = 0) -> TrialRecord:
-        """Return what is recorded if nobody runs it."""
+        """Return what is recorded if nobody runs it; what its system has answered is kept."""
+        if self.then is not None:
+            return self.then.unobserved(detail)
         result = self.result("not_run", detail=detail, retries=retries)
         return TrialRecord(result=result, output_json=None)
 
@@ -132,11 +134,15 @@ class TrialRecord:
     observations: tuple[str, ...] = ()
     goes_on: bool = False
 
-    def unobserved(self, why: str, *, goes_on: bool = False) -> TrialRecord:
-        """Return the record of a trial whose output is kept, to be observed later, or now if it ``goes_on``."""
+    def unobserved(self, why: str) -> TrialRecord:
+        """Return the record of a trial whose output is kept, to be observed later."""
         new = {"outcome": "unavailable", "score": None, "failure_modes": (), "detail": why}
         result = self.result.model_copy(update=new)
-        return replace(self, result=result, goes_on=goes_on, retry_after=math.inf)
+        return replace(self, result=result, goes_on=False, retry_after=math.inf)
+
+
+class FailedElsewhere(Exception):
+    """What a process of its own ran has failed there; its argument is the record of that."""
 
 
 RECORDS: Final = TypeAdapter(TrialRecord)

@@ -6,14 +6,11 @@ import json
 import math
 from collections import Counter
 from collections.abc import Mapping
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.aggregate import mean
-from benchgate.errors import RubricViolation
 from benchgate.models import BenchScore, Observed
 from benchgate.trials.inputs import MODIFIED
-from benchgate.trials.pacing import is_unavailable, retry_after
 from benchgate.wire.canonical import sha256_hex
 from benchgate.wire.frozen import freeze_json
 from benchgate.wire.plain import output_json
@@ -26,18 +23,12 @@ if TYPE_CHECKING:
     from benchgate.models import BenchCase, TrialResult
     from benchgate.taxonomy import Taxonomy
     from benchgate.trials.executor import TrialRecord
-    from benchgate.trials.trial_http import TrialHttp
 
 USAGE: Final = "usage"
 """The key of an output that is taken out of it: a :class:`~benchgate.wire.usage.Usage`."""
 
 FINGERPRINT: Final = "fingerprint"
 """The key of an observation under which a provider says which build of a model answered."""
-
-
-def first_seen(output_json: str) -> Observed:
-    """Return what is known of an output that nobody has observed yet."""
-    return Observed(output=sha256_hex(output_json.encode()))
 
 
 def without_usage(produced: object, meter: UsageMeter) -> object:
@@ -49,16 +40,10 @@ def without_usage(produced: object, meter: UsageMeter) -> object:
 
 
 class Observing:
-    """
-    What one attempt at a trial observes: nothing where its system is called, else the output once more.
-
-    ``texts`` are all observations so far; ``goes_on`` says that another attempt has to make the next one.
-    """
+    """What one attempt observes; ``texts`` are all observations so far, and if it ``goes_on`` another makes the next."""
 
     def __init__(self, observer: ClassObserver | None, then: TrialRecord | None) -> None:
-        self._observer = observer
-        self._then = then
-        self._is_asked = False
+        self._observer, self._is_on = observer, then is not None
         self.seen = then.result.observed if then else None
         self.texts = then.observations if then else ()
         self.goes_on = False
@@ -68,52 +53,31 @@ class Observing:
         if self._observer is None:
             return [case]
         wanted = self._observer.identity.observations
-        if self._then is None:
-            self.seen = first_seen(output)
-        elif len(self.texts) < wanted:
-            self._observe(case, output, partial(call, self._observer.call))
-        self.goes_on = self._then is None or len(self.texts) < wanted
+        self.seen = self.seen or Observed(output=sha256_hex(output.encode()))
+        if self._is_on and len(self.texts) < wanted:
+            own = case.for_trial()
+            try:
+                found = call(self._observer.call, own, json.loads(output))
+                text = output_json(without_usage(found, own.usage), "observation")
+            finally:
+                used = total((self.seen.usage, own.usage.total()))
+                self.seen = self.seen.model_copy(update={"usage": used})
+            self.texts = (*self.texts, text)
+        self.goes_on = not self._is_on or len(self.texts) < wanted
         seen = () if self.goes_on else self.texts
         return [case.model_copy(update={"observation": freeze_json(json.loads(s))}) for s in seen]
 
-    def _observe(self, case: BenchCase, output: str, call: Callable[..., object]) -> None:
-        own, self._is_asked = case.for_trial(), True
-        try:
-            found = call(own, json.loads(output))
-            if isinstance(found, Mapping):
-                text = output_json(without_usage(found, own.usage), "observation")
-        finally:
-            seen = self.seen or first_seen(output)
-            used = total((seen.usage, own.usage.total()))
-            self.seen = seen.model_copy(update={"usage": used})
-        self._is_asked = False
-        if not isinstance(found, Mapping):
-            what = f"observer returned {type(found).__qualname__}; expected a mapping"
-            raise RubricViolation(case.task_class, case.case_id, what)
-        self.texts = (*self.texts, text)
-
-    def excused(self, error: BaseException, text: str) -> tuple[str, float | None] | None:
-        """Return why an observer could not say anything, and when to ask again; ``None`` for any other error."""
-        if self._observer is None or not self._is_asked:
-            return None
-        # Whatever it was says nothing of the system. Only what is declared is worth another try at once.
-        is_declared = is_unavailable(self._observer.call, error)
-        text = f"observer {self._observer.identity.name}: {text}"
-        return text, retry_after(error) if is_declared else math.inf
-
-    def result(self, http: TrialHttp | None, http_sha256: str | None, **now: Any) -> TrialResult:
+    def result(self, then: TrialRecord, http: str | None, now: dict[str, Any]) -> TrialResult:
         """Return the result of a trial whose system had answered before: what it was then, it stays."""
-        assert self._then is not None  # noqa: S101 - else it is the attempt's
-        before, seen = self._then.result, self.seen
-        if seen is not None and len(self.texts) > len(self._then.observations):
+        before, seen = then.result, self.seen
+        if seen is not None and len(self.texts) > len(then.observations):
             named = json.loads(self.texts[-1]).get(FINGERPRINT)
             prints = {*seen.fingerprints, *((str(named),) if named is not None else ())}
-            made = {"fingerprints": tuple(sorted(prints)), "http": (*seen.http, http_sha256)}
+            made = {"fingerprints": tuple(sorted(prints)), "http": (*seen.http, http)}
             seen = Observed(**{**dict(seen), **made})
-        names = {*before.http_cassettes, *(http.replayed if http else ())}
+        now["http_cassettes"] = tuple(sorted({*before.http_cassettes, *now["http_cassettes"]}))
         now["failure_modes"] += tuple(m for m in before.failure_modes if m.code == MODIFIED)
-        kept = {"observed": seen, "http_cassettes": tuple(sorted(names))}
-        return before.model_copy(update=now | kept)
+        return before.model_copy(update=now | {"observed": seen})
 
 
 def combined(scores: Sequence[BenchScore], taxonomy: Taxonomy) -> BenchScore:

@@ -75,31 +75,25 @@ class Pacing:
         self, run: Callable[[TrialRequest], TrialRecord], request: TrialRequest, pause: Pause
     ) -> TrialRecord:
         """Run a trial when it is its turn, and again while its system is unavailable; each observation likewise."""
-        record = self._tried(run, request, pause)
-        while record.goes_on:
-            request.so_far.append(record)
-            pause(0.0)  # it has the whole limit again
-            record = self._tried(run, request, pause)
-        return record
-
-    def _tried(
-        self, run: Callable[[TrialRequest], TrialRecord], request: TrialRequest, pause: Pause
-    ) -> TrialRecord:
-        then = request.then
-        for tried in range(self._retries + 1):
+        tried = retries = 0
+        while True:
             if wait := self._turns.take():
                 pause(wait)
-            record = self._begun(run, request)
-            if tried == self._retries or not _is_to_be_tried(record, then):
-                break
-            if then is not None:
+            record, then = self._begun(run, request), request.then  # which a recording may give
+            is_over = tried == self._retries or not _is_to_be_tried(record, then)
+            if then is not None or record.goes_on:
                 request.so_far.append(record)  # with what it has used
-            if not self._affords(record.result):
+            if record.goes_on:
+                pause(0.0)  # it has the whole limit again
+                tried = 0
+            elif is_over or not self._affords(record.result):
                 break
-            pause(delay(tried, record.retry_after))
-        if not tried:
+            else:
+                pause(delay(tried, record.retry_after))
+                tried, retries = tried + 1, retries + 1
+        if not retries:
             return record
-        retries = tried + record.result.retries  # of a worker that was lost
+        retries += record.result.retries  # of a worker that was lost
         return replace(record, result=record.result.model_copy(update={"retries": retries}))
 
     def _begun(

@@ -9,7 +9,7 @@ import sysconfig
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from inspect import isawaitable
 from pathlib import Path
 from traceback import walk_tb
@@ -20,7 +20,7 @@ from pydantic import ValidationError
 from benchgate.errors import MAX_MESSAGE, EvalError, RubricViolation, excerpt
 from benchgate.models import BenchScore, FailureMode
 from benchgate.trials.containment import WorkFolder, process_kept, signals_kept
-from benchgate.trials.executor import TrialRecord
+from benchgate.trials.executor import FailedElsewhere, TrialRecord
 from benchgate.trials.observing import Observing, combined, without_usage
 from benchgate.trials.pacing import is_unavailable, retry_after
 from benchgate.trials.time_limit import TrialTimeout, time_left
@@ -29,7 +29,7 @@ from benchgate.wire.plain import output_json
 
 if TYPE_CHECKING:
     from benchgate.loader.observer import ClassObserver
-    from benchgate.models import BenchCase, Outcome, TrialResult
+    from benchgate.models import BenchCase, Outcome
     from benchgate.registry import System
     from benchgate.taxonomy import Taxonomy
     from benchgate.trials.executor import TrialRequest
@@ -48,10 +48,6 @@ FOREIGN: Final = tuple(
 Scorer = Callable[["BenchCase", Mapping[str, Any]], object]
 
 
-class FailedElsewhere(Exception):
-    """A system or rubric failed in a process of its own; its argument is the record of that."""
-
-
 Waiter = Callable[[Awaitable[Any], float], Any]
 """Runs what an async system returned on an event loop, for at most some seconds."""
 
@@ -67,6 +63,7 @@ class TrialRunner:
     :param work: the folder that is ``work_path``, which is left when the trial is over; by default a fresh one.
     :param http: what is done with the requests of the system's own HTTP clients.
     :param observer: what observes outputs, each observation in an attempt of its own; ``None``: nothing does.
+    :param observes: an output, if the system is an observer in a process of its own, and is handed the whole case.
     :param is_timeout: recognises the exception with which the caller's alarm ends a trial.
     """
 
@@ -79,6 +76,7 @@ class TrialRunner:
     work: Path | None = None
     http: HttpTerms | None = None
     observer: ClassObserver | None = None
+    observes: tuple[object, ...] = ()
     is_timeout: Callable[[BaseException], bool] = lambda error: isinstance(error, TrialTimeout)
 
     def run(self, request: TrialRequest) -> TrialRecord:
@@ -119,10 +117,12 @@ class _Attempt:
         self._code: str | None = None
         self._detail: str | None = None
         self._retry_after: float | None = None
+        self._asked: object = runner.system
         self._then = request.then
         self._observing = Observing(runner.observer, request.then)
         number = len(self._observing.texts) + 1 if request.then else 0
-        self._http = TrialHttp(runner.http, request.case, number) if runner.http else None
+        terms = runner.http and replace(runner.http, number=number)
+        self._http = TrialHttp(terms, request.case) if terms else None
         self._http_sha256: str | None = None
 
     def go(self) -> None:
@@ -134,9 +134,9 @@ class _Attempt:
         ):
             case = self._case.working_in(work.path)
             then = self._then
-            output = self._answer(case, work) if then is None else str(then.output_json)
-            self._output, self._outcome = output, "rubric_error"
+            self._output = output = str(then.output_json) if then else self._answer(case, work)
             cases = self._observing.cases(case, output, self._called)
+            self._asked, self._outcome = None, "rubric_error"
             scores = [self._checked(self._runner.score(one, json.loads(output))) for one in cases]
             if scores:
                 self._score = combined(scores, self._runner.taxonomy).kept()
@@ -144,13 +144,15 @@ class _Attempt:
             self._outcome = "scored" if scores else "unavailable"
 
     def _called(self, function: Callable[..., Any], case: BenchCase, *args: Any) -> Any:
+        self._asked = function
         case._http = self._http  # noqa: SLF001 - not a field: it is no data
         found = function(case, *args)
         return self._runner.wait(found, self._request.limit) if isawaitable(found) else found
 
     def _answer(self, case: BenchCase, work: WorkFolder) -> str:
-        handed = case.model_copy(update={"expected_path": None})
-        produced = self._called(self._runner.system, handed)
+        output = self._runner.observes
+        handed = case if output else case.model_copy(update={"expected_path": None})
+        produced = self._called(self._runner.system, handed, *output)
         self._check_payload(produced)
         self._left_files = work.has_files() and self._runner.observer is None
         return output_json(without_usage(produced, self._case.usage))
@@ -178,31 +180,33 @@ class _Attempt:
 
     def failed(self, error: BaseException) -> None:
         self._score = None
-        if isinstance(error, FailedElsewhere):
-            told: TrialRecord = error.args[0]
-            self._outcome, self._modes = told.result.outcome, told.result.failure_modes
-            self._detail, self._violation = told.result.detail, told.violation
-            self._raised_at, self._retry_after = told.raised_at, told.retry_after
-            if self._then is not None and self._outcome == "timeout":
-                self.timed_out()
-            return
-        if isinstance(error, TrialTimeout) or self._runner.is_timeout(error):
+        told: TrialRecord | None = error.args[0] if isinstance(error, FailedElsewhere) else None
+        is_late = isinstance(error, TrialTimeout) or self._runner.is_timeout(error)
+        if is_late or (told and self._then and told.result.outcome == "timeout"):
             self.timed_out()
             return
-        if self._outcome == "scored":  # scored, but the clean-up failed
-            self._outcome = "harness_error"
-        self._raised_at = _raised_at(error)
-        if self._outcome == "rubric_error":
-            error = self._as_violation(error)
-        text = f"{type(error).__name__}: {_excerpt(error, str, MAX_MESSAGE)}"
-        if excuse := self._observing.excused(error, text):
-            self._outcome, (self._detail, self._retry_after) = "unavailable", excuse
-            return
-        in_rubric = self._outcome == "rubric_error"
-        if is_unavailable(None if in_rubric else self._runner.system, error):
-            self._outcome, self._detail, self._retry_after = "unavailable", text, retry_after(error)
-            return
-        self._modes = (FailureMode(code=self._code or self._outcome, detail=text),)
+        if self._outcome in {"scored", "unavailable"}:  # it ended, but the clean-up failed
+            self._outcome, self._observing.goes_on = "harness_error", False
+        if told is not None:
+            self._take(told)
+        else:
+            self._raised_at = _raised_at(error)
+            if self._outcome == "rubric_error":
+                error = self._as_violation(error)
+            text = f"{type(error).__name__}: {_excerpt(error, str, MAX_MESSAGE)}"
+            if is_unavailable(self._asked, error):
+                self._outcome, self._detail = "unavailable", text
+                self._retry_after = retry_after(error)
+            else:
+                self._modes = (FailureMode(code=self._code or self._outcome, detail=text),)
+        observer = self._runner.observer
+        if observer is not None and self._asked is observer.call:
+            # Whatever it was says nothing of the system. Only what is declared is worth another try at once.
+            if self._outcome != "unavailable":
+                self._detail = self._detail or "; ".join(str(mode.detail) for mode in self._modes)
+                self._retry_after = math.inf
+            self._outcome, self._modes = "unavailable", ()
+            self._detail = f"observer {observer.identity.name}: {self._detail}"
 
     def _as_violation(self, error: BaseException) -> BaseException:
         """Turn the error of an invalid BenchScore into a violation, wherever in the rubric it was raised."""
@@ -227,45 +231,42 @@ class _Attempt:
             is_done = self._outcome == "scored" or self._observing.goes_on
             self._http_sha256 = self._http.end(scored=is_done)
         except EvalError as error:
-            self._score, self._modes, self._observing.goes_on = None, (), False
-            self._outcome, self._detail = "not_run", str(error)
-            if self._then is not None:
-                self._outcome, self._retry_after = "unavailable", math.inf
-                self._observing.texts = self._then.observations
+            told = self._request.not_run(str(error))
+            self._take(told)
+            self._observing.texts = told.observations
 
     def timed_out(self) -> None:
-        told = self._request.timed_out()
-        self._score, self._observing.goes_on, self._retry_after = None, False, told.retry_after
-        self._outcome, self._detail = told.result.outcome, told.result.detail
-        self._modes = told.result.failure_modes
+        self._take(self._request.timed_out())
+
+    def _take(self, told: TrialRecord) -> None:
+        """End as a record says that was made of this trial elsewhere."""
+        self._score, self._observing.goes_on = None, False
+        self._outcome, self._modes = told.result.outcome, told.result.failure_modes
+        self._detail, self._violation = told.result.detail, told.violation or self._violation
+        self._raised_at, self._retry_after = told.raised_at, told.retry_after
 
     def record(self, duration: float) -> TrialRecord:
-        return TrialRecord(
-            result=self._result(duration),
-            output_json=self._output,
-            violation=self._violation,
-            raised_at=self._raised_at,
-            retry_after=self._retry_after,
-            observations=self._observing.texts,
-            goes_on=self._observing.goes_on,
-        )
-
-    def _result(self, duration: float) -> TrialResult:
+        seen, http = self._observing, self._http
         now: dict[str, Any] = {
             "outcome": self._outcome,
             "score": self._score,
             "failure_modes": self._modes,
             "detail": self._detail,
+            "http_cassettes": http.replayed if http else (),
         }
         if self._then is not None:
-            return self._observing.result(self._http, self._http_sha256, **now)
-        return self._request.result(
-            **now,
-            duration_seconds=duration,
-            left_files=self._left_files,
-            http_cassettes=self._http.replayed if self._http else (),
-            http_sha256=self._http_sha256,
-            observed=self._observing.seen,
+            result = seen.result(self._then, self._http_sha256, now)
+        else:
+            now |= {"duration_seconds": duration, "left_files": self._left_files}
+            result = self._request.result(**now, http_sha256=self._http_sha256, observed=seen.seen)
+        return TrialRecord(
+            result=result,
+            output_json=self._output,
+            violation=self._violation,
+            raised_at=self._raised_at,
+            retry_after=self._retry_after,
+            observations=seen.texts,
+            goes_on=seen.goes_on,
         )
 
 

@@ -26,20 +26,22 @@ class HttpTerms:
 
     :param system: its name, by which a recording is looked for that the system gives no name.
     :param class_path: the folder of the class, whose ``cassettes/`` has the recordings.
+    :param number: of the observation whose they are; 0: they are the system's.
     :param record: the folder in which they are recorded; ``None``: they are answered from a recording, and never sent.
     """
 
     system: str
     class_path: Path
     record: Path | None = None
+    number: int = 0
 
 
 class TrialHttp:
-    """The requests of one attempt, or observation ``number``. Nothing is read before somebody asks for a transport."""
+    """The requests of one attempt. Nothing is imported or read before somebody asks for a transport."""
 
-    def __init__(self, terms: HttpTerms, case: BenchCase, number: int = 0) -> None:
-        self._suffix = OBSERVED.format(number) if number else HTTP
-        self._terms = terms
+    def __init__(self, terms: HttpTerms, case: BenchCase) -> None:
+        self._suffix = OBSERVED.format(terms.number) if terms.number else HTTP
+        self.terms = terms
         self._case = case
         self._conversations: dict[str, Conversation] = {}
         self._digests: set[str] = set()
@@ -51,7 +53,7 @@ class TrialHttp:
         from benchgate.http.transport import Transport
 
         try:
-            return Transport(self._conversation(name or self._terms.system), inner)
+            return Transport(self._conversation(name or self.terms.system), inner)
         except EvalError as error:
             self._problem = error
             raise
@@ -60,11 +62,11 @@ class TrialHttp:
         from benchgate.http.conversation import Recording, Replay
         from benchgate.http.exchange import HttpRecording
 
-        if self._terms.record is not None:
+        if self.terms.record is not None:
             return self._conversations.setdefault("", Recording())
         if name not in self._conversations:
             case = self._case
-            shelf = ClassCassettes(self._terms.class_path)
+            shelf = ClassCassettes(self.terms.class_path)
             found = shelf.find(name, case.case_id, case.trial, self._suffix)
             if found is None:
                 how = f"run once with --bench-record={name}"
@@ -81,7 +83,7 @@ class TrialHttp:
         """The names of the recordings that answered."""
         if self.told is not None:
             return self.told.http_cassettes
-        return () if self._terms.record else tuple(sorted(self._conversations))
+        return () if self.terms.record else tuple(sorted(self._conversations))
 
     def end(self, *, scored: bool) -> str | None:
         """
@@ -91,8 +93,8 @@ class TrialHttp:
         """
         if self.told is not None:
             return self.told.http_sha256
-        if self._terms.record is not None:  # by an earlier attempt
-            path = self._file(self._terms.record)
+        if self.terms.record is not None:  # by an earlier attempt
+            path = self._file(self.terms.record)
             try:
                 path.unlink(missing_ok=True)
             except OSError as error:
@@ -101,9 +103,9 @@ class TrialHttp:
             raise self._problem
         for conversation in self._conversations.values():
             text = conversation.end(scored=scored)
-            if text is not None and self._terms.record is not None:
-                make_folder(self._terms.record)
-                write_file(self._file(self._terms.record), text.encode(), durable=False)
+            if text is not None and self.terms.record is not None:
+                make_folder(self.terms.record)
+                write_file(self._file(self.terms.record), text.encode(), durable=False)
                 return sha256_hex(text.encode())
         digests = sorted(self._digests)
         return digest(digests) if len(digests) > 1 else next(iter(digests), None)

@@ -126,6 +126,7 @@ CONFLICTS: Final = (
     ("shard", "replay", WHOLE),
     ("reobserve", "replay", "either the observations are recorded ones, or they are new"),
     ("reobserve", "baseline", ONE_SYSTEM),
+    ("reobserve", "executor", "the outputs are here, and are observed here"),
     ("shard", "reobserve", WHOLE),
     ("stop", "shard", "a part does not see the results of the others"),
     ("stop", "executor", "it is for runs in one process"),
@@ -160,9 +161,8 @@ def read_options(
     if wrong := [*wrong, *_conflicts(values)]:
         raise argparse.ArgumentTypeError("\n".join(wrong))
     if values.get("replay") is not None:  # nobody is asked for anything, and nothing is paid
-        values |= {"retries": 0, "max_rpm": None, "max_cost_usd": None}
-    if any(values.get(key) is not None for key in ("replay", "reobserve")):
-        values |= {"executor": None, "isolation": "none"}
+        values |= {"executor": None, "retries": 0, "max_rpm": None, "max_cost_usd": None}
+        values["isolation"] = "none"
     return values
 
 

@@ -32,13 +32,12 @@ def output_json(produced: object, where: str = "output") -> str:
     Return a system's output as JSON text; the text cannot change while the rubric works on a copy.
 
     :param where: what it is called in messages.
-
     :raises ValueError: not a mapping with string keys, a value that JSON does not have, nested too deeply, or larger
         than :data:`MAX_OUTPUT_BYTES`.
     """
     if not isinstance(produced, Mapping):
         kind = type(produced).__qualname__
-        raise ValueError(f"the system returned {kind}; expected a mapping")  # noqa: TRY004
+        raise ValueError(f"returned {kind}; expected a mapping")  # noqa: TRY004
     text = json.dumps(plain_json(produced, where, max_depth=MAX_OUTPUT_DEPTH))
     if len(text) > MAX_OUTPUT_BYTES:
         raise ValueError(_too_large(where))

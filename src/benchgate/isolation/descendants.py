@@ -1,0 +1,90 @@
+"""Processes that end all that they have started, orphans too, and that end with whoever started them."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+STUBBORN: Final = 5.0
+"""Seconds after which processes that do not end are given up, and with them who watches them."""
+
+PRCTL: Final = ctypes.CDLL(None).prctl
+DEATH_SIGNAL, SUBREAPER, NO_NEW_PRIVILEGES = 1, 36, 38
+
+EXIT: Final = os._exit  # as it was before a system could replace it
+
+
+def keep(
+    tasks: list[Callable[[], None]],
+    again: Callable[[int, int], bool] = lambda _, status: bool(status),
+) -> None:
+    """Do each task in a process until it is done: ``again``, given its number and status, if that died."""
+    PRCTL(SUBREAPER, 1, 0, 0, 0)
+    own: dict[int, int] = {}
+    begin = list(range(len(tasks)))
+    while begin or own:
+        own |= {forked(tasks[number]): number for number in begin}
+        pid, status = os.waitpid(-1, 0)
+        ended = {pid: status, **end(own)}
+        begin = [own[p] for p, how in ended.items() if p in own and again(own[p], how)]
+        own = {pid: number for pid, number in own.items() if pid not in ended}
+
+
+def forked(task: Callable[[], object]) -> int:
+    """Do a task in a process of its own, and return its id; its status is 0 if the task is done."""
+    if pid := os.fork():
+        return pid
+    try:
+        PRCTL(DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
+        task()
+        EXIT(0)
+    except BaseException as error:
+        os.write(2, f"{type(error).__name__}: {error}\n".encode(errors="replace"))
+    finally:
+        EXIT(1)
+
+
+def end(spared: Collection[int] = ()) -> dict[int, int]:
+    """
+    Stop all descendants of this process, which inherits orphans, then kill them; return the status of its children.
+
+    :param spared: children that stay, with their descendants.
+    :raises TimeoutError: some of them do not end.
+    """
+    statuses: dict[int, int] = {}
+    deadline = time.monotonic() + STUBBORN
+    while time.monotonic() < deadline:
+        with suppress(ChildProcessError):
+            while (ended := os.waitpid(-1, os.WNOHANG))[0]:
+                statuses[ended[0]] = ended[1]
+            found = [pid for pid in children(os.getpid()) if pid not in spared]
+            # It grows: once it is stopped, a process has all children that it will have.
+            for pid in found:
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGSTOP)
+                found += children(pid)
+            for pid in found:
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            if found:
+                time.sleep(0.0005)
+                continue
+        return statuses
+    raise TimeoutError
+
+
+def children(pid: int) -> list[int]:
+    """Return the children of all threads of a process; none of one that is gone."""
+    found: list[int] = []
+    for task in Path(f"/proc/{pid}/task").glob("*/children"):
+        with suppress(OSError):
+            found += map(int, task.read_text().split())
+    return found
