@@ -230,6 +230,13 @@ def test_an_observer_that_cannot_be_used(judged, observe, message):
         judged.run()
 
 
+@pytest.mark.parametrize("declares", ["concurrency = 'threads'", "unavailable = 'OSError'"])
+def test_an_observer_declares_only_what_can_be_acted_upon(judged, declares):
+    judged.observer(attributes=f"judge.{declares}")
+    with pytest.raises(EvalError, match=f"observer 'observers.judge:judge': {declares}; "):
+        judged.run()
+
+
 def test_the_observer_is_in_the_plan_and_says_what_it_is(judged):
     first = _report(judged)
     judged.observer(attributes="judge.name, judge.model, judge.digest = 'j', 'm-1', lambda: 'abc'")

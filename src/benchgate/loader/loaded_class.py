@@ -113,8 +113,10 @@ class LoadedClass:
     def observer(self) -> ClassObserver | None:
         """Return what observes its outputs, which is imported now; errors as in :func:`load_observer`."""
         if not self._observers:
-            own = self.task_class, self.path, self.run.observations or 1
-            self._observers.append(load_observer(*own))
+            found = load_observer(self.task_class, self.path, self.run.observations or 1)
+            if found and (fault := _declaration_fault(found.call)):
+                raise EvalError(f"observer {found.identity.name!r}: {fault}")
+            self._observers.append(found)
         return self._observers[0]
 
     def load(self, case_id: str) -> BenchCase:

@@ -105,8 +105,8 @@ class WorkerBench:
         """
         system = self.system(name)
         for kind, here in declared(system, self._class.observer()).items():
-            if here != there[kind]:
-                msg = f"{kind} of system {name} is {here} here, and {there[kind]} where the run was started"
+            if here != there.get(kind):
+                msg = f"{kind} of system {name} is {here} here, and {there.get(kind)} where the run was started"
                 raise EvalError(msg)
         if threads > 1 and (one := alone([system], self._class.observer())):
             msg = f"{one} says concurrency = 'none', and this worker has {threads} threads"

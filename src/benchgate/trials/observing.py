@@ -40,7 +40,7 @@ def without_usage(produced: object, meter: UsageMeter) -> object:
 
 
 class Observing:
-    """What one attempt observes; ``texts`` are all observations so far, and ``goes_on`` says that another is made."""
+    """What one attempt observes: ``texts`` are all observations so far; if it ``goes_on``, another makes the next."""
 
     def __init__(self, observer: ClassObserver | None, then: TrialRecord | None) -> None:
         self._observer, self._is_on = observer, then is not None
