@@ -11,6 +11,7 @@ from benchgate.errors import brief
 from benchgate.gates.baseline import arm
 from benchgate.gates.blockers import baseline_blockers, plan_blocker, run_blockers
 from benchgate.gates.exit_status import HELD, ExitRule, failures
+from benchgate.gates.labels import agreement
 from benchgate.gates.run_diff import changes
 from benchgate.gates.unscored import incompleteness, too_many, unscored_note
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from benchgate.gates.baseline import Baseline, BaselineChoice
     from benchgate.gates.decision import Blocker, CheckpointPromotionDecision
     from benchgate.gates.figures import Arm, Figures
+    from benchgate.gates.labels import Label
     from benchgate.gates.looks import LookNumber
     from benchgate.gates.policy import GatePolicy
     from benchgate.gates.run_diff import RunChanges
@@ -51,6 +53,7 @@ class RunFacts:
     :param without_advantages: scored trials whose RL payload has no advantages.
     :param replays: what the outputs were taken from; ``None`` if a system was called.
     :param is_part: of a run that is put together and judged later.
+    :param labels: what people say of outputs.
     """
 
     report: BenchRunReport
@@ -64,6 +67,7 @@ class RunFacts:
     replays: object | None = None
     exit_rule: ExitRule = "strict"
     is_part: bool = False
+    labels: tuple[Label, ...] = ()
 
     @property
     def beside(self) -> BenchRunReport | None:
@@ -138,6 +142,7 @@ class Facts:
     without_advantages: int
     replays: object | None
     fingerprints: tuple[str, ...] = ()
+    labels: tuple[Label, ...] = ()
 
 
 def judge(
@@ -179,6 +184,7 @@ def judge(
                 without_advantages=facts.without_advantages,
                 replays=facts.replays,
                 fingerprints=fingerprints(before) if before and not facts.beside else (),
+                labels=facts.labels,
             )
         )
     is_hold = decision is not None and decision.outcome == "hold"
@@ -236,6 +242,11 @@ def decision_of(facts: Facts) -> tuple[Figures | None, CheckpointPromotionDecisi
             blockers.append(("too_many_unscored", f"{name}: {text}"))
     noted += [*unscored_note(candidate, "candidate"), *notes.http_note(report, facts.beside)]
     noted += notes.builds_note(report, facts.fingerprints or fingerprints(facts.beside))
+    agreed, said = agreement(facts.labels, report.clusters)
+    noted += said
+    if agreed < (least := policy.observer_min_agreement or 0.0):
+        text = f"observer and people are known to agree on {agreed:.3f}; needed is {least:g}"
+        blockers.append(("observer_not_trusted", text))
     noted += notes.source_note(report, facts.beside if before else None)
     decision = decide(
         GateInput(

@@ -34,6 +34,7 @@ OF_THE_RUN: Final = (
     "baseline_missing",
     "baseline_mismatch",
     "observer_mismatch",
+    "observer_not_trusted",
     "plan_mismatch",
     "looks_mismatch",
     "checkpoint_mismatch",
@@ -75,6 +76,7 @@ def facts_of(record: RunRecord, before: ArmReport | None, outputs: Mapping[str, 
         ),
         replays=record.replays,
         fingerprints=getattr(record.baseline, "fingerprints", ()),
+        labels=record.labels,
     )
 
 

@@ -43,6 +43,9 @@ QUIET: Final = frozenset(
 )
 """Notes that change nothing for a reader who asks for no details."""
 
+OWN: Final = {"observer_agreement": "people"}
+"""Notes with a label of their own, and it."""
+
 MOST_NOTES: Final = 2
 
 
@@ -120,6 +123,7 @@ def gate_lines(
             yield from costs(judgement.report, judgement.figures)
             yield from unscored(judgement, door.prefix)
             yield from capped(judgement, door.prefix, is_recorded=bool(door.files))
+        yield from (Line(OWN[note.code], note.message) for note in view.notes if note.code in OWN)
         yield from _careful(view, is_all=door.verbosity > 0)
         if door.files:
             yield Line("files", door.files)
@@ -222,7 +226,7 @@ def _careful(view: DecisionView, *, is_all: bool) -> Iterator[Line]:
     """Yield what a reader should keep in mind: how often the baseline was looked at, and notes."""
     texts = [view.looks] if view.looks else []
     notes = sorted(view.notes, key=lambda note: NOTE + note.code in OF_PROMOTIONS)  # always said
-    texts += [note.message for note in notes if note.code not in QUIET]
+    texts += [note.message for note in notes if note.code not in QUIET | OWN.keys()]
     for number, text in enumerate(texts if is_all else texts[:MOST_NOTES]):
         yield Line("" if number else "careful", text)
 
