@@ -146,6 +146,21 @@ def test_the_class_of_the_page(summaries, capsys, monkeypatch):
     status, *_ = run(capsys, "--retries=9")
     assert record(summaries)["decision"]["outcome"] == "promote"
     assert status == 0
+
+    capsys.readouterr()
+    assert main(["report", str(record(summaries)["seq"]), "--labels", "40"]) == 0
+    sheet = capsys.readouterr().out
+    assert sheet.count("[[label]]") == 40
+    labels = re.sub(r'passed = "".*', "passed = true", sheet).replace('by = ""', 'by = "ada"')
+    (summaries / "bench/summaries/labels.toml").write_text(labels)
+    with (summaries / "bench/summaries/gate.toml").open("r+") as policy:
+        text = policy.read()
+        policy.seek(0)
+        policy.write(f"observer_min_agreement = 0.8\n{text}")
+    status, _, err = run(capsys, "--retries=9")
+    shown = re.search(r"```\n(people .*?)```", PAGE.read_text(), re.DOTALL)[1]
+    assert " ".join(shown.split()) in " ".join(err.split())
+    assert status == 0
     server.shutdown()
     server.server_close()
     assert main(["verify", ".benchgate", "--require-promote", "--bench-root=bench"]) == 0

@@ -105,7 +105,7 @@ def test_opposite_errors_show_where_one_agreement_hides_them(charmed, capsys):
         "and 0.168 (95%)"
     )
     assert re.fullmatch(
-        r"observer minus people is higher by 0\.\d{3} or more for the candidate, which it favours",
+        r"the observer favours the candidate: its error is higher there by 0\.\d{3} or more",
         said["note_observer_bias"],
     )
     labels = charmed.record()["labels"]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from benchgate.cli.options import add_root, add_shared, guarded
 from benchgate.cli.say import say
+from benchgate.errors import printable
 from benchgate.wire.argument_types import whole
 
 if TYPE_CHECKING:
@@ -45,10 +46,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="print Markdown; also without --html",
     )
     parser.add_argument(
-        "--labels",
-        type=whole(2),
-        metavar="N",
-        help="print N outputs of a run and its baseline for people to label, in the form of labels.toml",
+        "--labels", type=whole(2), metavar="N", help="print N outputs to be labelled"
     )
     add_root(parser)
     parser.set_defaults(execute=guarded(_execute))
@@ -77,34 +75,28 @@ def _sheet(args: argparse.Namespace) -> int:
     from benchgate.artifacts.run_kinds import TrialFile
     from benchgate.audit.runs import chosen, class_runs
     from benchgate.cassettes.manifest import FOLDER, MANIFEST
-    from benchgate.errors import printable
     from benchgate.gates.labels import read_labels
     from benchgate.loader.task_class import class_folder
-    from benchgate.wire import clock
-    from benchgate.wire.canonical import digest
+    from benchgate.wire import canonical, clock
 
     run = chosen(args.out, class_runs(args.out, args.task_class), args.sources[0]).folder
     class_path = class_folder(args.bench_root, run.parent.name)
-    known = {(one.case, one.output) for one in read_labels(class_path)}
-    sides: list[dict[tuple[str, str], object]] = [{}, {}]
     pinned = class_path / FOLDER / "pinned"
+    drawn: dict[tuple[str, str], str] = {}
+    sides: tuple[dict[tuple[str, str], object], ...] = ({}, {})
     for path in (*run.glob("cases/*.json"), *pinned.glob("*.json")):
         if path.name != MANIFEST and path.name.count(".") == 1:
             file = TrialFile.read_file(path, "file of a trial")
+            side = sides[path.parent == pinned or "-baseline" in path.name]
             if file.result.observed and file.result.score:
-                is_baseline = path.parent == pinned or "-baseline" in path.name
-                key = file.case_id, file.result.observed.output
-                sides[is_baseline][key] = file.output
+                side[file.case_id, file.result.observed.output] = file.output
     # Of one run always the same: nobody draws until the observer agrees.
-    chance = partial(sorted, key=lambda key: digest([run.name, *key]))
-    drawn: dict[tuple[str, str], object] = {}
+    draw = partial(sorted, key=lambda key: canonical.digest([run.name, *key]))
+    known = {(one.case, one.output) for one in read_labels(class_path)}
     for side in sides:
-        new = chance(side.keys() - known - drawn.keys())
-        drawn |= {key: side[key] for key in new[: args.labels // 2]}
-    for key in chance(drawn):
-        lines = json.dumps(drawn[key], indent=1, ensure_ascii=False).splitlines()
-        print(
-            ENTRY.format(*key, "\n".join(f"# {printable(line)}" for line in lines), clock.now()),
-            end="",
-        )
+        new = draw(side.keys() - known - drawn.keys())[: args.labels // 2]
+        drawn |= {key: json.dumps(side[key], indent=1, ensure_ascii=False) for key in new}
+    for key in draw(drawn):
+        text = "\n".join(f"# {printable(line)}" for line in drawn[key].splitlines())
+        print(ENTRY.format(*key, text, clock.now()), end="")
     return 0

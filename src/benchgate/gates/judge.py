@@ -212,18 +212,18 @@ def judge(
 def decision_of(facts: Facts) -> tuple[Figures | None, CheckpointPromotionDecision]:
     """Return what follows from the facts: the figures, ``None`` if nothing is compared, and the decision."""
     # Imported here: where a part of the cases is run, as from an editor, nothing is decided.
-    from benchgate.gates import notes
     from benchgate.gates.certificate import certificate, ordered
     from benchgate.gates.decide import decide
     from benchgate.gates.decision import GateInput
     from benchgate.gates.looks import judged_at, make_look
+    from benchgate.gates.notes import run_notes
     from benchgate.gates.vectors import weigh_arms
 
     report, before, policy = facts.report, facts.baseline, facts.policy
     candidate, figures = arm(report), None
     blockers = [*run_blockers(report), *facts.excluded]
     sides: list[tuple[str, Arm, BenchRunReport | None]] = [("candidate", candidate, report)]
-    noted = [*notes.advantages_note(facts.without_advantages), *notes.replay_note(facts.replays)]
+    noted = [*run_notes(facts)]
     early: dict[str, Any] = {}
     if before and report.stopped and report.stopped == ordered(before):
         found = certificate(before, arm(report.shown), policy, facts.look)
@@ -240,14 +240,12 @@ def decision_of(facts: Facts) -> tuple[Figures | None, CheckpointPromotionDecisi
     for name, side, of in sides:
         if text := too_many(side, policy.max_unscored, of):
             blockers.append(("too_many_unscored", f"{name}: {text}"))
-    noted += [*unscored_note(candidate, "candidate"), *notes.http_note(report, facts.beside)]
-    noted += notes.builds_note(report, facts.fingerprints or fingerprints(facts.beside))
+    noted += unscored_note(candidate, "candidate")
     agreed, said = agreement(facts.labels, report.clusters)
     noted += said
     if agreed < (least := policy.observer_min_agreement or 0.0):
         text = f"observer and people are known to agree on {agreed:.3f}; needed is {least:g}"
         blockers.append(("observer_not_trusted", text))
-    noted += notes.source_note(report, facts.beside if before else None)
     decision = decide(
         GateInput(
             policy=policy,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Annotated, Final, Literal, Self, get_args
+from typing import TYPE_CHECKING, Annotated, Final, Literal, Self
 
 from pydantic import AwareDatetime, BeforeValidator, Field, model_validator
 
@@ -20,15 +20,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchgate.gates.decision import Blocker
-    from benchgate.models import BenchRunReport, BenchScore, Observer
+    from benchgate.models import BenchRunReport, Observer
 
 LABELS: Final = "labels.toml"
 LEVEL: Final = 0.975
 """Of each of the two bounds of an interval."""
 FROM: Final = 15
 """Labelled outputs of each of two runs from which on the observer's errors on them are compared."""
-
-Whose = Literal["candidate", "baseline", "earlier"]
 
 
 class Label(WireModel):
@@ -44,7 +42,9 @@ class Label(WireModel):
     score: UnitInterval | None = None
     by: Name
     at: AwareDatetime
-    observed: tuple[tuple[Whose, Number], ...] = Field(default=(), exclude_if=lambda all_: not all_)
+    observed: tuple[tuple[Literal["candidate", "baseline", "earlier"], Number], ...] = Field(
+        default=(), exclude_if=lambda all_: not all_
+    )
 
     @model_validator(mode="after")
     def _says_one_thing(self) -> Self:
@@ -52,14 +52,10 @@ class Label(WireModel):
             raise ValueError("expected passed or score, and not both")
         return self
 
-    def of(self, score: Label | BenchScore) -> float:
-        """Return a score, or 1 for passed and 0 for not if that is what the label is about."""
-        return float(score.passed or 0) if self.score is None else float(score.score or 0)
-
     @property
     def said(self) -> float:
-        """What the person says, as a number."""
-        return self.of(self)
+        """The score, or 1 for passed and 0 for not."""
+        return float(self.passed or 0) if self.score is None else self.score
 
 
 class _File(WireModel):
@@ -81,25 +77,25 @@ def labelled(
     runs: Iterable[tuple[str, BenchRunReport | None]],
 ) -> tuple[Label, ...]:
     """Return labels with what an observer has their outputs at, in those of the runs that it observed."""
-    found: dict[tuple[str, str], list[tuple[str, BenchScore]]] = {}
+    found: dict[tuple[str, str], list[tuple[str, float, float]]] = {}
     for whose, report in runs:
         for one in report.per_case if report and report.observer == observer else ():
             key = one.case_id, one.observed.output if one.observed else ""
             if one.score and (whose != "earlier" or key not in found):
-                found.setdefault(key, []).append((whose, one.score))
+                found.setdefault(key, []).append((whose, float(one.passed), one.score.score))
+    rows = [(label, found.get((label.case, label.output), ())) for label in labels]
     return tuple(
         label.model_copy(
-            update={"observed": tuple((whose, label.of(score)) for whose, score in row)}
+            update={"observed": tuple((w, p if label.score is None else s) for w, p, s in row)}
         )
-        for label in labels
-        for row in [found.get((label.case, label.output), ())]
+        for label, row in rows
     )
 
 
 def agreement(labels: Sequence[Label], clusters: Mapping[str, str]) -> tuple[float, list[Blocker]]:
     """Return the exact lower bound of how far an observer agrees with people, and notes; 0 without a label."""
-    agreed = _sample(labels, clusters, get_args(Whose), lambda error: 1.0 - abs(error))
-    after, before = (_sample(labels, clusters, [side]) for side in ("candidate", "baseline"))
+    agreed = _sample(labels, clusters, measure=lambda error: 1.0 - abs(error))
+    after, before = (_sample(labels, clusters, side) for side in ("candidate", "baseline"))
     texts = [
         *_shown("observer and people agree on {:.3f} of {} outputs", agreed, 0.0),
         *_shown("observer minus people is {:+.3f} on {} of the candidate", after, -1.0),
@@ -115,24 +111,22 @@ def agreement(labels: Sequence[Label], clusters: Mapping[str, str]) -> tuple[flo
         arms, sources = (before[0], after[0]), (before[1], after[1])
         low, high = mover_gaffke(*arms, sources, confidence=LEVEL, low=-1.0)
         if not low <= 0.0 <= high:
-            side = "candidate" if low > 0.0 else "baseline"
-            text = (
-                f"observer minus people is higher by {max(low, -high):.3f} or more for the {side}"
-            )
-            notes.append(("observer_bias", f"{text}, which it favours"))
+            side, by = ("candidate", low) if low > 0.0 else ("baseline", -high)
+            text = f"the observer favours the {side}: its error is higher there by {by:.3f} or more"
+            notes.append(("observer_bias", text))
     return gaffke_lower(*agreed, confidence=LEVEL), notes
 
 
 def _sample(
     labels: Sequence[Label],
     clusters: Mapping[str, str],
-    sides: Sequence[str],
+    side: str = "",
     measure: Callable[[float], float] = float,
 ) -> tuple[list[float], list[str]]:
     """Return a value of each output, the mean over labels and results, and what it is a cluster with."""
     rows: dict[tuple[str, str], list[float]] = {}
     for one in labels:
-        if errors := [measure(seen - one.said) for side, seen in one.observed if side in sides]:
+        if errors := [measure(seen - one.said) for s, seen in one.observed if side in ("", s)]:
             rows.setdefault((one.case, one.output), []).extend(errors)
     return [*map(mean, rows.values())], [clusters.get(case, f"case {case}") for case, _ in rows]
 

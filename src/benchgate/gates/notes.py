@@ -10,10 +10,11 @@ from benchgate.errors import counted, few
 from benchgate.gates.unchanged import unchanged
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Iterator
 
     from benchgate.gates.decision import Blocker, GateInput
     from benchgate.gates.figures import Figures, SafetyFigures, Significance
+    from benchgate.gates.judge import Facts
     from benchgate.gates.policy import GatePolicy
     from benchgate.models import BenchRunReport
 
@@ -120,20 +121,22 @@ def _arms(figures: Figures) -> Iterator[Blocker]:
         yield "unequal_trials", f"trials of a case: {text}; means over fewer trials vary more"
 
 
-def advantages_note(count: int) -> Iterator[Blocker]:
-    """Yield that some scored trials have an RL payload without advantages, if any has."""
-    if count:
+def run_notes(facts: Facts) -> Iterator[Blocker]:
+    """Yield what to know of a run besides its figures: what was not called, not compared, or not of one build."""
+    if count := facts.without_advantages:
         unchecked = "they were not compared with the steps"
         yield "no_advantages", f"trials without advantages: {count}; {unchecked}"
+    if facts.replays is not None:
+        yield "replayed", f"no system was called; the outputs are those of {facts.replays}"
+    yield from _http(facts.report, facts.beside)
+    now, before = fingerprints(facts.report), facts.fingerprints or fingerprints(facts.beside)
+    if len({*now, *before}) > 1:
+        text = f"the observer's provider was {few(now)}"
+        yield "observer_fingerprint", f"{text}; for the baseline {few(before)}" if before else text
+    yield from _source(facts.report, facts.beside if facts.baseline else None)
 
 
-def replay_note(source: object | None) -> Iterator[Blocker]:
-    """Yield what the outputs were taken from, if no system was called."""
-    if source is not None:
-        yield "replayed", f"no system was called; the outputs are those of {source}"
-
-
-def http_note(*reports: BenchRunReport | None) -> Iterator[Blocker]:
+def _http(*reports: BenchRunReport | None) -> Iterator[Blocker]:
     """Yield how many trials of the session asked no service, because a recording answered them."""
     results = [result for report in reports if report is not None for result in report.per_case]
     names = {name for result in results for name in result.http_cassettes}
@@ -147,15 +150,7 @@ def http_note(*reports: BenchRunReport | None) -> Iterator[Blocker]:
         )
 
 
-def builds_note(report: BenchRunReport, before: Collection[str]) -> Iterator[Blocker]:
-    """Yield that not one build of a model has observed all outputs of both sides."""
-    now = fingerprints(report)
-    if len({*now, *before}) > 1:
-        text = f"the observer's provider was {few(now)}"
-        yield "observer_fingerprint", f"{text}; for the baseline {few(before)}" if before else text
-
-
-def source_note(report: BenchRunReport, before: BenchRunReport | None) -> Iterator[Blocker]:
+def _source(report: BenchRunReport, before: BenchRunReport | None) -> Iterator[Blocker]:
     """Yield which cases the logs of both sides name and neither has a result of: they are not compared."""
     if report.source is None or before is None or before.source is None:
         return

@@ -110,9 +110,7 @@ class GatePolicy(WireModel):
     missing: Literal["hold", "worst"] = "hold"
     max_unscored: Annotated[Number, Field(ge=0, le=1)] = 0.05
     baseline_errors: Literal["both", "zero"] = "both"
-    observer_min_agreement: UnitInterval | None = Field(
-        None, exclude_if=lambda least: least is None
-    )
+    observer_min_agreement: UnitInterval | None = Field(None, exclude_if=lambda x: x is None)
     looks: Annotated[str, BeforeValidator(read_looks), Field(pattern=LOOKS)] = "count"
 
     @model_validator(mode="before")

@@ -37,14 +37,12 @@ QUIET: Final = frozenset(
         "clusters",
         "epochs_collapsed",
         "monte_carlo_p",
+        "observer_agreement",  # has a line of its own
         "unscored_candidate",
         "zero_variance_exact_bound_used",
     }
 )
 """Notes that change nothing for a reader who asks for no details."""
-
-OWN: Final = {"observer_agreement": "people"}
-"""Notes with a label of their own, and it."""
 
 MOST_NOTES: Final = 2
 
@@ -123,7 +121,7 @@ def gate_lines(
             yield from costs(judgement.report, judgement.figures)
             yield from unscored(judgement, door.prefix)
             yield from capped(judgement, door.prefix, is_recorded=bool(door.files))
-        yield from (Line(OWN[note.code], note.message) for note in view.notes if note.code in OWN)
+        yield from (Line("people", n.message) for n in view.notes if n.code == "observer_agreement")
         yield from _careful(view, is_all=door.verbosity > 0)
         if door.files:
             yield Line("files", door.files)
@@ -226,7 +224,7 @@ def _careful(view: DecisionView, *, is_all: bool) -> Iterator[Line]:
     """Yield what a reader should keep in mind: how often the baseline was looked at, and notes."""
     texts = [view.looks] if view.looks else []
     notes = sorted(view.notes, key=lambda note: NOTE + note.code in OF_PROMOTIONS)  # always said
-    texts += [note.message for note in notes if note.code not in QUIET | OWN.keys()]
+    texts += [note.message for note in notes if note.code not in QUIET]
     for number, text in enumerate(texts if is_all else texts[:MOST_NOTES]):
         yield Line("" if number else "careful", text)
 
