@@ -159,7 +159,9 @@ def test_the_class_of_the_page(summaries, capsys, monkeypatch):
         policy.write(f"observer_min_agreement = 0.8\n{text}")
     status, _, err = run(capsys, "--retries=9")
     shown = re.search(r"```\n(people .*?)```", PAGE.read_text(), re.DOTALL)[1]
-    assert " ".join(shown.split()) in " ".join(err.split())
+    # Which cases are drawn on both sides, and so are alike, differs by run.
+    texts = [re.sub(r"between \S+\s+and\s+\S+", "...", text).split() for text in (shown, err)]
+    assert " ".join(texts[0]) in " ".join(texts[1])
     assert status == 0
     server.shutdown()
     server.server_close()
