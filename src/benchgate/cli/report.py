@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -82,21 +81,22 @@ def _sheet(args: argparse.Namespace) -> int:
     run = chosen(args.out, class_runs(args.out, args.task_class), args.sources[0]).folder
     class_path = class_folder(args.bench_root, run.parent.name)
     pinned = class_path / FOLDER / "pinned"
-    drawn: dict[tuple[str, str], str] = {}
-    sides: tuple[dict[tuple[str, str], object], ...] = ({}, {})
+    found: dict[tuple[str, str], tuple[bool, object]] = {}
     for path in (*run.glob("cases/*.json"), *pinned.glob("*.json")):
         if path.name != MANIFEST and path.name.count(".") == 1:
             file = TrialFile.read_file(path, "file of a trial")
-            side = sides[path.parent == pinned or "-baseline" in path.name]
+            side = path.parent == pinned or "-baseline" in path.name
             if file.result.observed and file.result.score:
-                side[file.case_id, file.result.observed.output] = file.output
+                key = file.case_id, file.result.observed.output
+                found.setdefault(key, (side, file.output))
+    new = found.keys() - {(one.case, one.output) for one in read_labels(class_path)}
+    room = [args.labels // 2] * 2
     # Of one run always the same: nobody draws until the observer agrees.
-    draw = partial(sorted, key=lambda key: canonical.digest([run.name, *key]))
-    known = {(one.case, one.output) for one in read_labels(class_path)}
-    for side in sides:
-        new = draw(side.keys() - known - drawn.keys())[: args.labels // 2]
-        drawn |= {key: json.dumps(side[key], indent=1, ensure_ascii=False) for key in new}
-    for key in draw(drawn):
-        text = "\n".join(f"# {printable(line)}" for line in drawn[key].splitlines())
-        print(ENTRY.format(*key, text, clock.now()), end="")
+    for key in sorted(new, key=lambda key: canonical.digest([run.name, *key])):
+        side, output = found[key]
+        room[side] -= 1
+        if room[side] >= 0:
+            lines = json.dumps(output, indent=1, ensure_ascii=False).splitlines()
+            text = "\n".join(f"# {printable(line)}" for line in lines)
+            print(ENTRY.format(*key, text, clock.now()), end="")
     return 0

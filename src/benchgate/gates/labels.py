@@ -11,17 +11,19 @@ from benchgate.aggregate import mean
 from benchgate.errors import LocatedError, counted, few
 from benchgate.statistics.bounds import gaffke_lower, gaffke_upper, mover_gaffke
 from benchgate.wire.files import MAX_TREE_BYTES
-from benchgate.wire.model import Name, Number, Sha256, Text, UnitInterval, WireModel
+from benchgate.wire.model import Name, Sha256, Text, UnitInterval, WireModel
 from benchgate.wire.plain import listed
 from benchgate.wire.toml import check_tables, read_toml
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from benchgate.gates.decision import Blocker
-    from benchgate.models import BenchRunReport, Observer
 
+    Sample = tuple[list[float], list[str]]
+
+Whose = Literal["candidate", "baseline", "earlier"]
 LABELS: Final = "labels.toml"
 LEVEL: Final = 0.975
 """Of each of the two bounds of an interval."""
@@ -33,7 +35,7 @@ class Label(WireModel):
     """
     What a person says of the output with this SHA-256: whether it passes, or its score.
 
-    :param observed: the same as the observer has it, in each result of each run with this output.
+    :param observed: whose results have this output, and whether it passed there, with which score.
     """
 
     case: Text
@@ -42,8 +44,8 @@ class Label(WireModel):
     score: UnitInterval | None = None
     by: Name
     at: AwareDatetime
-    observed: tuple[tuple[Literal["candidate", "baseline", "earlier"], Number], ...] = Field(
-        default=(), exclude_if=lambda all_: not all_
+    observed: tuple[tuple[Whose, bool, UnitInterval], ...] = Field(
+        (), exclude_if=lambda seen: not seen
     )
 
     @model_validator(mode="after")
@@ -71,31 +73,18 @@ def read_labels(class_path: Path) -> tuple[Label, ...]:
     return check_tables(path, table, lines, _File, LocatedError).label
 
 
-def labelled(
-    labels: Iterable[Label],
-    observer: Observer | None,
-    runs: Iterable[tuple[str, BenchRunReport | None]],
-) -> tuple[Label, ...]:
-    """Return labels with what an observer has their outputs at, in those of the runs that it observed."""
-    found: dict[tuple[str, str], list[tuple[str, float, float]]] = {}
-    for whose, report in runs:
-        for one in report.per_case if report and report.observer == observer else ():
-            key = one.case_id, one.observed.output if one.observed else ""
-            if one.score and (whose != "earlier" or key not in found):
-                found.setdefault(key, []).append((whose, float(one.passed), one.score.score))
-    rows = [(label, found.get((label.case, label.output), ())) for label in labels]
-    return tuple(
-        label.model_copy(
-            update={"observed": tuple((w, p if label.score is None else s) for w, p, s in row)}
-        )
-        for label, row in rows
-    )
-
-
 def agreement(labels: Sequence[Label], clusters: Mapping[str, str]) -> tuple[float, list[Blocker]]:
     """Return the exact lower bound of how far an observer agrees with people, and notes; 0 without a label."""
-    agreed = _sample(labels, clusters, measure=lambda error: 1.0 - abs(error))
-    after, before = (_sample(labels, clusters, side) for side in ("candidate", "baseline"))
+    rows = [
+        (one, whose, (score if one.passed is None else passed) - one.said)
+        for one in labels
+        for whose, passed, score in one.observed
+    ]
+    agreed = _sample(((one, 1.0 - abs(error)) for one, _, error in rows), clusters)
+    after, before = (
+        _sample(((one, error) for one, whose, error in rows if whose == side), clusters)
+        for side in ("candidate", "baseline")
+    )
     texts = [
         *_shown("observer and people agree on {:.3f} of {} outputs", agreed, 0.0),
         *_shown("observer minus people is {:+.3f} on {} of the candidate", after, -1.0),
@@ -117,21 +106,15 @@ def agreement(labels: Sequence[Label], clusters: Mapping[str, str]) -> tuple[flo
     return gaffke_lower(*agreed, confidence=LEVEL), notes
 
 
-def _sample(
-    labels: Sequence[Label],
-    clusters: Mapping[str, str],
-    side: str = "",
-    measure: Callable[[float], float] = float,
-) -> tuple[list[float], list[str]]:
-    """Return a value of each output, the mean over labels and results, and what it is a cluster with."""
-    rows: dict[tuple[str, str], list[float]] = {}
-    for one in labels:
-        if errors := [measure(seen - one.said) for s, seen in one.observed if side in ("", s)]:
-            rows.setdefault((one.case, one.output), []).extend(errors)
-    return [*map(mean, rows.values())], [clusters.get(case, f"case {case}") for case, _ in rows]
+def _sample(rows: Iterable[tuple[Label, float]], clusters: Mapping[str, str]) -> Sample:
+    """Return the mean of each output, over its labels and results, and what it is a cluster with."""
+    found: dict[tuple[str, str], list[float]] = {}
+    for one, value in rows:
+        found.setdefault((one.case, one.output), []).append(value)
+    return [*map(mean, found.values())], [clusters.get(case, f"case {case}") for case, _ in found]
 
 
-def _shown(text: str, sample: tuple[list[float], list[str]], low: float) -> Iterator[str]:
+def _shown(text: str, sample: Sample, low: float) -> Iterator[str]:
     if size := len(sample[0]):
         ends = (bound(*sample, confidence=LEVEL, low=low) for bound in (gaffke_lower, gaffke_upper))
         text += ", between {:.3f} and {:.3f} (95%)"

@@ -14,7 +14,6 @@ from benchgate.audit.store import RunStore, unfinished_name
 from benchgate.gates.baseline import BaselineChoice, arm, baseline_beside
 from benchgate.gates.blockers import baseline_blockers
 from benchgate.gates.judge import RunFacts, judge
-from benchgate.gates.labels import labelled
 from benchgate.ids import RunPlan
 from benchgate.looks.chain import ChainLooks, counter_of
 from benchgate.wire import clock
@@ -69,13 +68,20 @@ def facts_of_run(
 
 
 def _labels(out: Path | None, labels: Sequence[Label], facts: RunFacts) -> tuple[Label, ...]:
-    """Return labels with what the observer has their outputs at in this run, its baseline and earlier runs."""
+    """Return labels with what the observer has their outputs at: in this run, its baseline, or an earlier run."""
     report, before = facts.report, facts.baseline
     runs = [("candidate", report), ("baseline", before.report if before else None)]
     for run in sorted(out.glob(f"runs/{report.task_class}/*")) if out and labels else ():
         if past := read_record(run):
             runs += [("earlier", past.report), ("earlier", past.rerun)]
-    return labelled(labels, report.observer, runs)
+    found: dict[tuple[str, str], list[tuple[str, bool, float]]] = {}
+    own = [(whose, one) for whose, one in runs if one and one.observer == report.observer]
+    for whose, result in ((whose, result) for whose, one in own for result in one.per_case):
+        key = result.case_id, result.observed.output if result.observed else ""
+        if result.score and (whose != "earlier" or key not in found):
+            found.setdefault(key, []).append((whose, result.passed, result.score.score))
+    seen = ((one, tuple(found.get((one.case, one.output), ()))) for one in labels)
+    return tuple(label.model_copy(update={"observed": rows}) for label, rows in seen)
 
 
 def stopping(
