@@ -38,9 +38,9 @@ BUDGETS = {
     "audit": 1125,
     "cassettes": 325,
     "check": 700,
-    "cli": 2400,
+    "cli": 2450,
     "errors": 300,
-    "gates": 4075,
+    "gates": 4200,
     "http": 525,
     "ids": 150,
     "interop": 2075,
@@ -56,7 +56,7 @@ BUDGETS = {
     "replay": 225,
     "report": 1450,
     "rubric": 50,
-    "runner": 1800,
+    "runner": 1825,
     "statistics": 2225,
     "taxonomy": 75,
     "testing": 100,
@@ -69,7 +69,7 @@ BUDGETS = {
 }
 """Lines of Python of each room, rounded up to 25. To raise one is a visible diff, to be argued for where it is made."""
 
-TOTAL = 34453
+TOTAL = 34633
 """Lines of the package, rounded up to 100: not every room can grow to its budget."""
 
 MOST = 300

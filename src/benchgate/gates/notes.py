@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from benchgate.gates.decision import Blocker, GateInput
-    from benchgate.gates.figures import Figures, SafetyFigures, Significance
+    from benchgate.gates.figures import Figures, Significance
     from benchgate.gates.judge import Facts
     from benchgate.gates.policy import GatePolicy
     from benchgate.models import BenchRunReport
@@ -35,17 +35,18 @@ def _of_figures(compared: Figures, policy: GatePolicy) -> Iterator[Blocker]:
     if text := unchanged(compared.baseline, policy, trials):
         yield "unchanged_system", text
     if policy.claim == "no_regression":
-        yield (
-            "these_cases_only",
-            "the claim is about exactly these cases, and says nothing of others",
-        )
+        text = "the claim is about exactly these cases, and says nothing of others"
+        yield "these_cases_only", text
         return
     size = figures.clusters or compared.smallest
     if size < 10:
         what = counted(size, "case" if figures.clusters is None else "cluster")
         yield "few_cases", f"{what} {'is' if size == 1 else 'are'} few for any claim"
     yield from _clusters(compared)
-    yield from _blindness(compared.safety)
+    # How often a candidate that is truly less safe would have passed the check of the penalty.
+    for rise, chance in [pair for pair in compared.safety.pass_chances if pair[1] is not None][:1]:
+        text = f"harm that rose by {rise:.2f} would slip through in {chance:.0%} of such runs"
+        yield "safety_power", text
     if policy.claim == "better":
         yield from _of_gains(figures, policy, size)
         yield from _unseen_break(compared, policy)
@@ -53,10 +54,8 @@ def _of_figures(compared: Figures, policy: GatePolicy) -> Iterator[Blocker]:
 
 def _of_gains(figures: Significance, policy: GatePolicy, size: int) -> Iterator[Blocker]:
     if figures.p_value is None and figures.exact_lower_bound is not None and size > 1:
-        yield (
-            "zero_variance_exact_bound_used",
-            "no p can be made; the bounded-support bound decides",
-        )
+        text = "no p can be made; the bounded-support bound decides"
+        yield "zero_variance_exact_bound_used", text
     by_pairs = (
         figures.passed if figures.test != "welch" else figures.paired and figures.paired.passed
     )
@@ -92,15 +91,6 @@ def _clusters(compared: Figures) -> Iterator[Blocker]:
         if effective is not None:
             text += f"; they tell as much as {effective:.0f} cases on their own"
         yield "clusters", text
-
-
-def _blindness(safety: SafetyFigures) -> Iterator[Blocker]:
-    """Yield how often a candidate that is truly less safe would have passed the check of the penalty."""
-    chances = [(rise, chance) for rise, chance in safety.pass_chances if chance is not None]
-    if chances:
-        rise, chance = chances[0]
-        text = f"harm that rose by {rise:.2f} would slip through in {chance:.0%} of such runs"
-        yield "safety_power", text
 
 
 def _arms(figures: Figures) -> Iterator[Blocker]:
@@ -142,12 +132,8 @@ def _http(*reports: BenchRunReport | None) -> Iterator[Blocker]:
     names = {name for result in results for name in result.http_cassettes}
     if names:
         count = sum(bool(result.http_cassettes) for result in results)
-        cassettes = ", ".join(sorted(names))
-        total = len(results)
-        yield (
-            "http_replayed",
-            f"the requests of {count} of {total} trials were answered by {cassettes}",
-        )
+        of = f"{len(results)} trials were answered by {', '.join(sorted(names))}"
+        yield "http_replayed", f"the requests of {count} of {of}"
 
 
 def _source(report: BenchRunReport, before: BenchRunReport | None) -> Iterator[Blocker]:
