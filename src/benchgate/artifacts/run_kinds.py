@@ -30,8 +30,6 @@ from benchgate.wire.model import (
 )
 
 Severities = Annotated[Mapping[str, Severity], AfterValidator(freeze_json), PlainSerializer(dict)]
-
-
 Texts = TextsByName[Mapping[Text, Text]]
 
 
