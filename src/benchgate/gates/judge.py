@@ -10,6 +10,7 @@ from benchgate.aggregate import fingerprints
 from benchgate.errors import brief
 from benchgate.gates.baseline import arm
 from benchgate.gates.blockers import baseline_blockers, plan_blocker, run_blockers
+from benchgate.gates.decision import Facts, GateInput
 from benchgate.gates.exit_status import HELD, ExitRule, failures
 from benchgate.gates.labels import agreement
 from benchgate.gates.run_diff import changes
@@ -118,33 +119,6 @@ class Judgement(RunFacts):
         return 1 if self.faults else HELD if self.held else 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
-    """
-    All that the decision on a full run follows from. A record has it too, so that ``verify`` decides once more.
-
-    :param baseline: what the run is compared with; ``None`` if that cannot be.
-    :param beside: the report of a baseline that ran in the same session.
-    :param look: number of this look at the baseline; ``None`` if it is none, or nobody counts.
-    :param excluded: why there is no baseline, and why the run is not evidence about its checkpoint, nor
-        what was planned.
-    :param further: name and objection of each further gate that objects.
-    :param fingerprints: of what observed the baseline.
-    """
-
-    report: BenchRunReport
-    policy: GatePolicy
-    baseline: Arm | None
-    beside: BenchRunReport | None
-    look: int | None
-    excluded: tuple[Blocker, ...]
-    further: tuple[Blocker, ...]
-    without_advantages: int
-    replays: object | None
-    fingerprints: tuple[str, ...] = ()
-    labels: tuple[Label, ...] = ()
-
-
 def judge(
     facts: RunFacts,
     *,
@@ -214,7 +188,6 @@ def decision_of(facts: Facts) -> tuple[Figures | None, CheckpointPromotionDecisi
     # Imported here: where a part of the cases is run, as from an editor, nothing is decided.
     from benchgate.gates.certificate import certificate, ordered
     from benchgate.gates.decide import decide
-    from benchgate.gates.decision import GateInput
     from benchgate.gates.looks import judged_at, make_look
     from benchgate.gates.notes import run_notes
     from benchgate.gates.vectors import weigh_arms

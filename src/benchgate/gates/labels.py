@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from benchgate.gates.decision import Blocker
-
     Sample = tuple[list[float], list[str]]
 
 Whose = Literal["candidate", "baseline", "earlier"]
@@ -73,7 +71,9 @@ def read_labels(class_path: Path) -> tuple[Label, ...]:
     return check_tables(path, table, lines, _File, LocatedError).label
 
 
-def agreement(labels: Sequence[Label], clusters: Mapping[str, str]) -> tuple[float, list[Blocker]]:
+def agreement(
+    labels: Sequence[Label], clusters: Mapping[str, str]
+) -> tuple[float, list[tuple[str, str]]]:
     """Return the exact lower bound of how far an observer agrees with people, and notes; 0 without a label."""
     rows = [
         (one, whose, (score if one.passed is None else passed) - one.said)

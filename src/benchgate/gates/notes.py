@@ -12,9 +12,8 @@ from benchgate.gates.unchanged import unchanged
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from benchgate.gates.decision import Blocker, GateInput
+    from benchgate.gates.decision import Blocker, Facts, GateInput
     from benchgate.gates.figures import Figures, Significance
-    from benchgate.gates.judge import Facts
     from benchgate.gates.policy import GatePolicy
     from benchgate.models import BenchRunReport
 
