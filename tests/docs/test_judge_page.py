@@ -153,10 +153,8 @@ def test_the_class_of_the_page(summaries, capsys, monkeypatch):
     assert sheet.count("[[label]]") == 40
     labels = re.sub(r'passed = "".*', "passed = true", sheet).replace('by = ""', 'by = "ada"')
     (summaries / "bench/summaries/labels.toml").write_text(labels)
-    with (summaries / "bench/summaries/gate.toml").open("r+") as policy:
-        text = policy.read()
-        policy.seek(0)
-        policy.write(f"observer_min_agreement = 0.8\n{text}")
+    policy = summaries / "bench/summaries/gate.toml"
+    policy.write_text(f"observer_min_agreement = 0.8\n{policy.read_text()}")
     status, _, err = run(capsys, "--retries=9")
     shown = re.search(r"```\n(people .*?)```", PAGE.read_text(), re.DOTALL)[1]
     # Which cases are drawn on both sides, and so are alike, differs by run.
