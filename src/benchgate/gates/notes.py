@@ -117,6 +117,9 @@ def run_notes(facts: Facts) -> Iterator[Blocker]:
         yield "no_advantages", f"trials without advantages: {count}; {unchecked}"
     if facts.replays is not None:
         yield "replayed", f"no system was called; the outputs are those of {facts.replays}"
+    if count := sum(result.differs for result in facts.report.per_case):
+        text = f"not deterministic: {count} of {len(facts.report.per_case)} scores differ"
+        yield "not_deterministic", f"{text} from what the same rubric gave the same outputs"
     yield from _http(facts.report, facts.beside)
     now, before = fingerprints(facts.report), facts.fingerprints or fingerprints(facts.beside)
     if len({*now, *before}) > 1:

@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NoReturn
 
 from benchgate.errors import SystemUnavailable, Unreadable
+from benchgate.ids import run_id
 from benchgate.trials.executor import TrialRecord
 from benchgate.trials.observing import first_seen
 
@@ -25,10 +26,12 @@ class Player:
     An output is scored as if the system had just returned it. What failed before it was scored comes back as it was.
 
     :param runner: of the class; its system is not called.
+    :param scorer: digest of what scores now.
     """
 
     runner: TrialRunner
     recording: Recording
+    scorer: str
 
     def run(self, request: TrialRequest) -> TrialRecord:
         """Play one trial; it has the duration and the attempts that it had."""
@@ -46,7 +49,10 @@ class Player:
             return record
         if not self.recording.source.observed:
             request.so_far.append(record)
-            return self.runner.run(request)
+            again, then = self.runner.run(request), file.result
+            is_same = run_id("", [then]) == run_id("", [again.result]) or file.scorer != self.scorer
+            differs = then.outcome == "scored" and not (is_same or then.left_files)
+            return replace(again, result=again.result.model_copy(update={"differs": differs}))
         anew = {"observed": first_seen(record.output_json or ""), "http_sha256": None}
         kept = replace(record, result=record.result.model_copy(update=anew), observations=())
         return kept.unobserved("not observed yet", goes_on=True)
