@@ -92,6 +92,13 @@ def test_a_sheet_is_blind_and_drawn_half_of_each_side_and_not_twice(charmed, cap
     assert rest.isdisjoint(entries)
 
 
+def test_nothing_to_label_is_said(echo, capsys):
+    echo.run()
+    given = ["report", "1", "--labels=40", f"--out={echo.out}", _root(echo)]
+    assert main(given) != 0
+    assert "no output that was observed is without a label" in capsys.readouterr().err
+
+
 def test_opposite_errors_show_where_one_agreement_hides_them(charmed, capsys):
     sheet = _sheet(charmed, capsys)
     charmed.write("labels.toml", "".join(map(_filled, _entries(sheet).values())))

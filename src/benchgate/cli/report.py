@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from benchgate.cli.options import add_root, add_shared, guarded
 from benchgate.cli.say import say
-from benchgate.errors import printable
+from benchgate.errors import EvalError, printable
 from benchgate.wire.argument_types import whole
 
 if TYPE_CHECKING:
@@ -90,6 +90,8 @@ def _sheet(args: argparse.Namespace) -> int:
                 key = file.case_id, file.result.observed.output
                 found.setdefault(key, (side, file.output))
     new = found.keys() - {(one.case, one.output) for one in read_labels(class_path)}
+    if not new:
+        raise EvalError(f"{run}: no output that was observed is without a label")
     room = [args.labels // 2] * 2
     # Of one run always the same: nobody draws until the observer agrees.
     for key in sorted(new, key=lambda key: canonical.digest([run.name, *key])):

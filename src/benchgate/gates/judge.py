@@ -213,9 +213,8 @@ def decision_of(facts: Facts) -> tuple[Figures | None, CheckpointPromotionDecisi
     for name, side, of in sides:
         if text := too_many(side, policy.max_unscored, of):
             blockers.append(("too_many_unscored", f"{name}: {text}"))
-    noted += unscored_note(candidate, "candidate")
     agreed, said = agreement(facts.labels, report.clusters)
-    noted += said
+    noted += [*unscored_note(candidate, "candidate"), *said]
     if agreed < (least := policy.observer_min_agreement or 0.0):
         text = f"observer and people are known to agree on {agreed:.3f}; needed is {least:g}"
         blockers.append(("observer_not_trusted", text))
