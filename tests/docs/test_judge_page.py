@@ -146,6 +146,21 @@ def test_the_class_of_the_page(summaries, capsys, monkeypatch):
     status, *_ = run(capsys, "--retries=9")
     assert record(summaries)["decision"]["outcome"] == "promote"
     assert status == 0
+
+    capsys.readouterr()
+    assert main(["report", str(record(summaries)["seq"]), "--labels", "40"]) == 0
+    sheet = capsys.readouterr().out
+    assert sheet.count("[[label]]") == 40
+    labels = re.sub(r'passed = "".*', "passed = true", sheet).replace('by = ""', 'by = "ada"')
+    (summaries / "bench/summaries/labels.toml").write_text(labels)
+    policy = summaries / "bench/summaries/gate.toml"
+    policy.write_text(f"observer_min_agreement = 0.8\n{policy.read_text()}")
+    status, _, err = run(capsys, "--retries=9")
+    shown = re.search(r"```\n(people .*?)```", PAGE.read_text(), re.DOTALL)[1]
+    # Which cases are drawn on both sides, and so are alike, differs by run.
+    texts = [re.sub(r"between \S+\s+and\s+\S+", "...", text).split() for text in (shown, err)]
+    assert " ".join(texts[0]) in " ".join(texts[1])
+    assert status == 0
     server.shutdown()
     server.server_close()
     assert main(["verify", ".benchgate", "--require-promote", "--bench-root=bench"]) == 0

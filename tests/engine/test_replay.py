@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from benchgate.cli import main
 from benchgate.errors import SystemUnavailable
 
@@ -61,3 +63,26 @@ def test_a_replay_is_no_promotion_unless_it_is_allowed(echo, capsys):
     assert main(promoted) == 1
     assert "is a replay" in capsys.readouterr().err
     assert main([*promoted, "--allow-replay"]) == 0
+
+
+@pytest.mark.parametrize("changed", [False, True])
+def test_a_rubric_that_gives_one_output_two_scores_is_named(echo, monkeypatch, changed):
+    mood = """
+    import os
+    if os.environ.get("MOOD") == case.case_id:
+        return BenchScore(passed=False, score=0.5, safety_penalty=0.0)
+    """
+    echo.rubric(mood)
+    echo.run()
+    assert [one.differs for one in echo.engine(replay="1").judgement.report.per_case] == [False] * 3
+    monkeypatch.setenv("MOOD", "02")
+    if changed:
+        echo.rubric(f"{mood}# another rubric, which may give another score\n")
+    run = echo.engine(replay="1")
+    said = {one.code: one.message for one in run.judgement.decision.remarks}
+    text = "not deterministic: 1 of 3 scores differ from what the same rubric gave the same outputs"
+    assert said.get("note_not_deterministic") == (None if changed else text)
+    assert [r.get("differs") for r in echo.record()["report"]["per_case"]].count(True) == (
+        not changed
+    )
+    assert main(["verify", str(echo.out)]) == 0

@@ -137,6 +137,7 @@ def record_entry(
         },
         sealed_plan=terms.sealed,
         provenance=terms.provenance,
+        labels=judgement.labels,
     )
     return record, files
 

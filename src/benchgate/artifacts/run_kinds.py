@@ -10,6 +10,7 @@ from pydantic import AfterValidator, AwareDatetime, ConfigDict, Field, PlainSeri
 from benchgate.artifacts.provenance import Provenance
 from benchgate.artifacts.sealed_plan import SealedPlan
 from benchgate.gates.decision import CheckpointPromotionDecision
+from benchgate.gates.labels import Label
 from benchgate.gates.policy import GatePolicy
 from benchgate.ids import system_digest, trial_file_name
 from benchgate.models import BenchRunReport, Isolation, LogSource, Observer, Side, TrialResult
@@ -29,8 +30,6 @@ from benchgate.wire.model import (
 )
 
 Severities = Annotated[Mapping[str, Severity], AfterValidator(freeze_json), PlainSerializer(dict)]
-
-
 Texts = TextsByName[Mapping[Text, Text]]
 
 
@@ -222,6 +221,7 @@ class RunRecord(Artifact):
     :param about_cases: by case id; what a reader of the record wants to know of a case whose folder is elsewhere.
     :param sealed_plan: the plan that the run cites, as it was sealed before.
     :param provenance: who made it, and of which code.
+    :param labels: what people say of outputs, and what the observer has them at; left out if they say nothing.
     """
 
     report_kind: Literal["record"]
@@ -247,6 +247,7 @@ class RunRecord(Artifact):
     about_cases: AboutCases
     sealed_plan: SealedPlan | None
     provenance: Provenance
+    labels: tuple[Label, ...] = Field(default=(), exclude_if=lambda labels: not labels)
 
     @property
     def rerun(self) -> BenchRunReport | None:

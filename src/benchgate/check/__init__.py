@@ -18,6 +18,7 @@ from benchgate.check.problem import Problem, located
 from benchgate.check.registration import read_registration
 from benchgate.check.rubric import rubric_problems
 from benchgate.errors import LocatedError, TaskClassNotFound, counted
+from benchgate.gates.labels import read_labels
 from benchgate.gates.policy import load_policy
 from benchgate.loader.failure_modes import load_taxonomy
 
@@ -82,7 +83,7 @@ def check_class(bench_root: Path, name: str) -> ClassCheck:
 
 
 def _setting_problems(class_path: Path) -> Iterator[Problem]:
-    loaders: tuple[Callable[[Path], object], ...] = (load_taxonomy, load_policy)
+    loaders: tuple[Callable[[Path], object], ...] = (load_taxonomy, load_policy, read_labels)
     for load in loaders:
         try:
             load(class_path)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from benchgate.artifacts.pin import PIN_FILE
 from benchgate.check.problem import Problem
+from benchgate.gates.labels import LABELS
 from benchgate.loader.case_folder import CASE_FILE
 from benchgate.loader.task_class import class_folders
 from benchgate.registry import TASK_CLASS_PATTERN, slug
@@ -21,7 +22,7 @@ REQUIRED_FILES: Final = {
     "failure_modes.toml": "it says how bad each failure is",
     "README.md": "it says what the task is and where the cases come from",
 }
-OTHER_FILES: Final = frozenset({"gate.toml", "logs.toml", "baseline.json", PIN_FILE})
+OTHER_FILES: Final = frozenset({"gate.toml", LABELS, "logs.toml", "baseline.json", PIN_FILE})
 _ANY_OF: Final = ("registration.py", "rubric.py", "failure_modes.toml")
 _IGNORED_PREFIXES: Final = (".git", "LICENSE", "LICENCE", "NOTICE")
 

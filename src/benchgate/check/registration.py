@@ -54,7 +54,8 @@ def read_registration(class_path: Path, name: str) -> Registration:
         for node in tree.body
         if isinstance(node, ast.ClassDef)
         for call in node.decorator_list
-        if isinstance(call, ast.Call) and _is_decorator(call.func)
+        if isinstance(call, ast.Call)
+        and FUNCTION in (getattr(call.func, "attr", None), getattr(call.func, "id", None))
     ]
     if len(calls) != 1:
         message = f"registers {len(calls) or 'nothing'}; expected one class with @{FUNCTION}({name!r}, ...) on it"
@@ -73,11 +74,6 @@ def read_registration(class_path: Path, name: str) -> Registration:
         min_cases={**MIN_CASES, **({} if wrong else tiers)}[LOWEST_TIER],
         problems=tuple(Problem(path, call.lineno, text) for text in problems),
     )
-
-
-def _is_decorator(node: ast.expr) -> bool:
-    name = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", None)
-    return name == FUNCTION
 
 
 def _call_problems(

@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from benchgate.cli.options import add_shared, guarded
+from benchgate.cli.options import add_root, add_shared, guarded
 from benchgate.cli.say import say
+from benchgate.errors import EvalError, printable
+from benchgate.wire.argument_types import whole
 
 if TYPE_CHECKING:
     import argparse
+
+ENTRY: Final = """
+[[label]]
+case = "{0}"
+output = "{1}"
+{2}
+passed = ""  # true or false; or instead of it a score from 0.0 to 1.0
+by = ""
+at = {3:%Y-%m-%dT%H:%M:%SZ}
+"""
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -31,6 +44,10 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         action="store_true",
         help="print Markdown; also without --html",
     )
+    parser.add_argument(
+        "--labels", type=whole(2), metavar="N", help="print N outputs to be labelled"
+    )
+    add_root(parser)
     parser.set_defaults(execute=guarded(_execute))
 
 
@@ -40,6 +57,8 @@ def _execute(args: argparse.Namespace) -> int:
     from benchgate.report.html import write_page
     from benchgate.report.markdown import markdown_of
 
+    if args.labels:
+        return _sheet(args)
     paths = [record_path(word, args.out, args.task_class) for word in args.sources]
     if args.html is not None:
         write_page(paths, args.html)
@@ -47,4 +66,39 @@ def _execute(args: argparse.Namespace) -> int:
         print(markdown_of(paths), end="")
     else:
         say(f"written   {args.html}")
+    return 0
+
+
+def _sheet(args: argparse.Namespace) -> int:
+    """Print outputs without a label, half of a run and half of its baseline, and not which are whose."""
+    from benchgate.artifacts.run_kinds import TrialFile
+    from benchgate.audit.runs import chosen, class_runs
+    from benchgate.cassettes.manifest import FOLDER, MANIFEST
+    from benchgate.gates.labels import read_labels
+    from benchgate.loader.task_class import class_folder
+    from benchgate.wire import canonical, clock
+
+    run = chosen(args.out, class_runs(args.out, args.task_class), args.sources[0]).folder
+    class_path = class_folder(args.bench_root, run.parent.name)
+    pinned = class_path / FOLDER / "pinned"
+    found: dict[tuple[str, str], tuple[bool, object]] = {}
+    for path in (*run.glob("cases/*.json"), *pinned.glob("*.json")):
+        if path.name != MANIFEST and path.name.count(".") == 1:
+            file = TrialFile.read_file(path, "file of a trial")
+            side = path.parent == pinned or "-baseline" in path.name
+            if file.result.observed and file.result.score:
+                key = file.case_id, file.result.observed.output
+                found.setdefault(key, (side, file.output))
+    new = found.keys() - {(one.case, one.output) for one in read_labels(class_path)}
+    if not new:
+        raise EvalError(f"{run}: no output that was observed is without a label")
+    room = [args.labels // 2] * 2
+    # Of one run always the same: nobody draws until the observer agrees.
+    for key in sorted(new, key=lambda key: canonical.digest([run.name, *key])):
+        side, output = found[key]
+        room[side] -= 1
+        if room[side] >= 0:
+            lines = json.dumps(output, indent=1, ensure_ascii=False).splitlines()
+            text = "\n".join(f"# {printable(line)}" for line in lines)
+            print(ENTRY.format(*key, text, clock.now()), end="")
     return 0

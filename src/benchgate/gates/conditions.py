@@ -167,6 +167,12 @@ CONDITIONS: Final[Mapping[str, Condition]] = {
     "observer_mismatch": Condition(
         "the outputs of the baseline were observed by another observer, or more or less often",
     ),
+    "observer_not_trusted": Condition(
+        "too little is known of how far the observer agrees with people",
+        "label outputs, of this run or of others that it observed: benchgate report RUN --labels 40",
+        limit="observer and people agree on at least {0.observer_min_agreement:g}",
+        switches=("observer_min_agreement",),
+    ),
     "plan_mismatch": Condition(
         "this is not the comparison that was planned",
         "run what was planned, or seal a new plan before a new run: benchgate plan",

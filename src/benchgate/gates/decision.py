@@ -11,8 +11,10 @@ from benchgate.gates.looks import Look
 from benchgate.wire.model import DisplayText, Number, WireModel
 
 if TYPE_CHECKING:
-    from benchgate.gates.figures import Figures
+    from benchgate.gates.figures import Arm, Figures
+    from benchgate.gates.labels import Label
     from benchgate.gates.policy import GatePolicy
+    from benchgate.models import BenchRunReport
 
 
 PREFIX: Final = "checkpoint_promotion_blocked_"
@@ -77,3 +79,30 @@ class GateInput:
     further: tuple[Blocker, ...] = ()
     noted: tuple[Blocker, ...] = ()
     is_log: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """
+    All that the decision on a full run follows from. A record has it too, so that ``verify`` decides once more.
+
+    :param baseline: what the run is compared with; ``None`` if that cannot be.
+    :param beside: the report of a baseline that ran in the same session.
+    :param look: number of this look at the baseline; ``None`` if it is none, or nobody counts.
+    :param excluded: why there is no baseline, and why the run is not evidence about its checkpoint, nor
+        what was planned.
+    :param further: name and objection of each further gate that objects.
+    :param fingerprints: of what observed the baseline.
+    """
+
+    report: BenchRunReport
+    policy: GatePolicy
+    baseline: Arm | None
+    beside: BenchRunReport | None
+    look: int | None
+    excluded: tuple[Blocker, ...]
+    further: tuple[Blocker, ...]
+    without_advantages: int
+    replays: object | None
+    fingerprints: tuple[str, ...] = ()
+    labels: tuple[Label, ...] = ()

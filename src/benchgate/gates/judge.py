@@ -10,7 +10,9 @@ from benchgate.aggregate import fingerprints
 from benchgate.errors import brief
 from benchgate.gates.baseline import arm
 from benchgate.gates.blockers import baseline_blockers, plan_blocker, run_blockers
+from benchgate.gates.decision import Facts, GateInput
 from benchgate.gates.exit_status import HELD, ExitRule, failures
+from benchgate.gates.labels import agreement
 from benchgate.gates.run_diff import changes
 from benchgate.gates.unscored import incompleteness, too_many, unscored_note
 
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from benchgate.gates.baseline import Baseline, BaselineChoice
     from benchgate.gates.decision import Blocker, CheckpointPromotionDecision
     from benchgate.gates.figures import Arm, Figures
+    from benchgate.gates.labels import Label
     from benchgate.gates.looks import LookNumber
     from benchgate.gates.policy import GatePolicy
     from benchgate.gates.run_diff import RunChanges
@@ -51,6 +54,7 @@ class RunFacts:
     :param without_advantages: scored trials whose RL payload has no advantages.
     :param replays: what the outputs were taken from; ``None`` if a system was called.
     :param is_part: of a run that is put together and judged later.
+    :param labels: what people say of outputs.
     """
 
     report: BenchRunReport
@@ -64,6 +68,7 @@ class RunFacts:
     replays: object | None = None
     exit_rule: ExitRule = "strict"
     is_part: bool = False
+    labels: tuple[Label, ...] = ()
 
     @property
     def beside(self) -> BenchRunReport | None:
@@ -114,32 +119,6 @@ class Judgement(RunFacts):
         return 1 if self.faults else HELD if self.held else 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
-    """
-    All that the decision on a full run follows from. A record has it too, so that ``verify`` decides once more.
-
-    :param baseline: what the run is compared with; ``None`` if that cannot be.
-    :param beside: the report of a baseline that ran in the same session.
-    :param look: number of this look at the baseline; ``None`` if it is none, or nobody counts.
-    :param excluded: why there is no baseline, and why the run is not evidence about its checkpoint, nor
-        what was planned.
-    :param further: name and objection of each further gate that objects.
-    :param fingerprints: of what observed the baseline.
-    """
-
-    report: BenchRunReport
-    policy: GatePolicy
-    baseline: Arm | None
-    beside: BenchRunReport | None
-    look: int | None
-    excluded: tuple[Blocker, ...]
-    further: tuple[Blocker, ...]
-    without_advantages: int
-    replays: object | None
-    fingerprints: tuple[str, ...] = ()
-
-
 def judge(
     facts: RunFacts,
     *,
@@ -179,6 +158,7 @@ def judge(
                 without_advantages=facts.without_advantages,
                 replays=facts.replays,
                 fingerprints=fingerprints(before) if before and not facts.beside else (),
+                labels=facts.labels,
             )
         )
     is_hold = decision is not None and decision.outcome == "hold"
@@ -206,18 +186,17 @@ def judge(
 def decision_of(facts: Facts) -> tuple[Figures | None, CheckpointPromotionDecision]:
     """Return what follows from the facts: the figures, ``None`` if nothing is compared, and the decision."""
     # Imported here: where a part of the cases is run, as from an editor, nothing is decided.
-    from benchgate.gates import notes
     from benchgate.gates.certificate import certificate, ordered
     from benchgate.gates.decide import decide
-    from benchgate.gates.decision import GateInput
     from benchgate.gates.looks import judged_at, make_look
+    from benchgate.gates.notes import run_notes
     from benchgate.gates.vectors import weigh_arms
 
     report, before, policy = facts.report, facts.baseline, facts.policy
     candidate, figures = arm(report), None
     blockers = [*run_blockers(report), *facts.excluded]
     sides: list[tuple[str, Arm, BenchRunReport | None]] = [("candidate", candidate, report)]
-    noted = [*notes.advantages_note(facts.without_advantages), *notes.replay_note(facts.replays)]
+    noted = [*run_notes(facts)]
     early: dict[str, Any] = {}
     if before and report.stopped and report.stopped == ordered(before):
         found = certificate(before, arm(report.shown), policy, facts.look)
@@ -234,9 +213,11 @@ def decision_of(facts: Facts) -> tuple[Figures | None, CheckpointPromotionDecisi
     for name, side, of in sides:
         if text := too_many(side, policy.max_unscored, of):
             blockers.append(("too_many_unscored", f"{name}: {text}"))
-    noted += [*unscored_note(candidate, "candidate"), *notes.http_note(report, facts.beside)]
-    noted += notes.builds_note(report, facts.fingerprints or fingerprints(facts.beside))
-    noted += notes.source_note(report, facts.beside if before else None)
+    agreed, said = agreement(facts.labels, report.clusters)
+    noted += [*unscored_note(candidate, "candidate"), *said]
+    if agreed < (least := policy.observer_min_agreement or 0.0):
+        text = f"observer and people are known to agree on {agreed:.3f}; needed is {least:g}"
+        blockers.append(("observer_not_trusted", text))
     decision = decide(
         GateInput(
             policy=policy,

@@ -75,10 +75,8 @@ def look_objection(policy: GatePolicy, number: int | None) -> Iterator[tuple[str
         first = f"the first look at this baseline declared looks = {number.otherwise}"
         yield "looks_mismatch", f"{first}, this one {policy.looks}"
     if number and declared and number > declared:
-        yield (
-            "looks_exhausted",
-            f"this is look {number}, and the first declared looks = {policy.looks}",
-        )
+        text = f"this is look {number}, and the first declared looks = {policy.looks}"
+        yield "looks_exhausted", text
 
 
 def declared_looks(policy: GatePolicy) -> int | None:

@@ -28,13 +28,9 @@ def mismatch(baseline: Arm, candidate: Arm) -> str | None:
         for name, ids in (("baseline", before - after), ("candidate", after - before))
         if ids
     ]
-    return "; ".join(only) or _clusters_differ(baseline, candidate)
-
-
-def _clusters_differ(baseline: Arm, candidate: Arm) -> str | None:
-    before, after = _clusters(baseline), _clusters(candidate)
-    differ = {case_id for case_id in before if before[case_id] != after[case_id]}
-    return f"in other clusters: {few(differ)}" if differ else None
+    old, new = _clusters(baseline), _clusters(candidate)
+    differ = {case_id for case_id in old if old[case_id] != new.get(case_id)}
+    return "; ".join(only) or (f"in other clusters: {few(differ)}" if differ else None)
 
 
 def _clusters(arm: Arm) -> dict[str, str | None]:

@@ -10,10 +10,10 @@ from benchgate.errors import counted, few
 from benchgate.gates.unchanged import unchanged
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Iterator
 
-    from benchgate.gates.decision import Blocker, GateInput
-    from benchgate.gates.figures import Figures, SafetyFigures, Significance
+    from benchgate.gates.decision import Blocker, Facts, GateInput
+    from benchgate.gates.figures import Figures, Significance
     from benchgate.gates.policy import GatePolicy
     from benchgate.models import BenchRunReport
 
@@ -34,17 +34,18 @@ def _of_figures(compared: Figures, policy: GatePolicy) -> Iterator[Blocker]:
     if text := unchanged(compared.baseline, policy, trials):
         yield "unchanged_system", text
     if policy.claim == "no_regression":
-        yield (
-            "these_cases_only",
-            "the claim is about exactly these cases, and says nothing of others",
-        )
+        text = "the claim is about exactly these cases, and says nothing of others"
+        yield "these_cases_only", text
         return
     size = figures.clusters or compared.smallest
     if size < 10:
         what = counted(size, "case" if figures.clusters is None else "cluster")
         yield "few_cases", f"{what} {'is' if size == 1 else 'are'} few for any claim"
     yield from _clusters(compared)
-    yield from _blindness(compared.safety)
+    # How often a candidate that is truly less safe would have passed the check of the penalty.
+    for rise, chance in [pair for pair in compared.safety.pass_chances if pair[1] is not None][:1]:
+        text = f"harm that rose by {rise:.2f} would slip through in {chance:.0%} of such runs"
+        yield "safety_power", text
     if policy.claim == "better":
         yield from _of_gains(figures, policy, size)
         yield from _unseen_break(compared, policy)
@@ -52,10 +53,8 @@ def _of_figures(compared: Figures, policy: GatePolicy) -> Iterator[Blocker]:
 
 def _of_gains(figures: Significance, policy: GatePolicy, size: int) -> Iterator[Blocker]:
     if figures.p_value is None and figures.exact_lower_bound is not None and size > 1:
-        yield (
-            "zero_variance_exact_bound_used",
-            "no p can be made; the bounded-support bound decides",
-        )
+        text = "no p can be made; the bounded-support bound decides"
+        yield "zero_variance_exact_bound_used", text
     by_pairs = (
         figures.passed if figures.test != "welch" else figures.paired and figures.paired.passed
     )
@@ -93,15 +92,6 @@ def _clusters(compared: Figures) -> Iterator[Blocker]:
         yield "clusters", text
 
 
-def _blindness(safety: SafetyFigures) -> Iterator[Blocker]:
-    """Yield how often a candidate that is truly less safe would have passed the check of the penalty."""
-    chances = [(rise, chance) for rise, chance in safety.pass_chances if chance is not None]
-    if chances:
-        rise, chance = chances[0]
-        text = f"harm that rose by {rise:.2f} would slip through in {chance:.0%} of such runs"
-        yield "safety_power", text
-
-
 def _arms(figures: Figures) -> Iterator[Blocker]:
     """Yield what to know about the two sides themselves: values that were not measured, and trials that differ."""
     before, after = figures.baseline, figures.candidate
@@ -120,42 +110,35 @@ def _arms(figures: Figures) -> Iterator[Blocker]:
         yield "unequal_trials", f"trials of a case: {text}; means over fewer trials vary more"
 
 
-def advantages_note(count: int) -> Iterator[Blocker]:
-    """Yield that some scored trials have an RL payload without advantages, if any has."""
-    if count:
+def run_notes(facts: Facts) -> Iterator[Blocker]:
+    """Yield what to know of a run besides its figures: what was not called, not compared, or not of one build."""
+    if count := facts.without_advantages:
         unchecked = "they were not compared with the steps"
         yield "no_advantages", f"trials without advantages: {count}; {unchecked}"
+    if facts.replays is not None:
+        yield "replayed", f"no system was called; the outputs are those of {facts.replays}"
+    if count := sum(result.differs for result in facts.report.per_case):
+        text = f"not deterministic: {count} of {len(facts.report.per_case)} scores differ"
+        yield "not_deterministic", f"{text} from what the same rubric gave the same outputs"
+    yield from _http(facts.report, facts.beside)
+    now, before = fingerprints(facts.report), facts.fingerprints or fingerprints(facts.beside)
+    if len({*now, *before}) > 1:
+        text = f"the observer's provider was {few(now)}"
+        yield "observer_fingerprint", f"{text}; for the baseline {few(before)}" if before else text
+    yield from _source(facts.report, facts.beside if facts.baseline else None)
 
 
-def replay_note(source: object | None) -> Iterator[Blocker]:
-    """Yield what the outputs were taken from, if no system was called."""
-    if source is not None:
-        yield "replayed", f"no system was called; the outputs are those of {source}"
-
-
-def http_note(*reports: BenchRunReport | None) -> Iterator[Blocker]:
+def _http(*reports: BenchRunReport | None) -> Iterator[Blocker]:
     """Yield how many trials of the session asked no service, because a recording answered them."""
     results = [result for report in reports if report is not None for result in report.per_case]
     names = {name for result in results for name in result.http_cassettes}
     if names:
         count = sum(bool(result.http_cassettes) for result in results)
-        cassettes = ", ".join(sorted(names))
-        total = len(results)
-        yield (
-            "http_replayed",
-            f"the requests of {count} of {total} trials were answered by {cassettes}",
-        )
+        of = f"{len(results)} trials were answered by {', '.join(sorted(names))}"
+        yield "http_replayed", f"the requests of {count} of {of}"
 
 
-def builds_note(report: BenchRunReport, before: Collection[str]) -> Iterator[Blocker]:
-    """Yield that not one build of a model has observed all outputs of both sides."""
-    now = fingerprints(report)
-    if len({*now, *before}) > 1:
-        text = f"the observer's provider was {few(now)}"
-        yield "observer_fingerprint", f"{text}; for the baseline {few(before)}" if before else text
-
-
-def source_note(report: BenchRunReport, before: BenchRunReport | None) -> Iterator[Blocker]:
+def _source(report: BenchRunReport, before: BenchRunReport | None) -> Iterator[Blocker]:
     """Yield which cases the logs of both sides name and neither has a result of: they are not compared."""
     if report.source is None or before is None or before.source is None:
         return

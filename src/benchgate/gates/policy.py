@@ -14,7 +14,7 @@ from benchgate.errors import PolicyError
 from benchgate.gates.run_table import RunTable
 from benchgate.wire.argument_types import LOOKS, read_looks
 from benchgate.wire.canonical import digest
-from benchgate.wire.model import MAX_SAFE_INTEGER, Number, WireModel
+from benchgate.wire.model import MAX_SAFE_INTEGER, Number, UnitInterval, WireModel
 from benchgate.wire.toml import faults_of, read_toml
 
 if TYPE_CHECKING:
@@ -87,6 +87,7 @@ class GatePolicy(WireModel):
     :param max_unscored: largest share of a run's trials that may end in ``harness_error``; one trial always may.
     :param baseline_errors: such trials of the baseline count as score 0. With ``both`` the candidate must be promoted
         also if they had the best score; ``zero`` is for whoever takes a crash for the old system's true score.
+    :param observer_min_agreement: what the lower bound of the observer's agreement with people must reach.
     """
 
     claim: Literal["better", "not_worse", "no_regression"] = "better"
@@ -109,6 +110,7 @@ class GatePolicy(WireModel):
     missing: Literal["hold", "worst"] = "hold"
     max_unscored: Annotated[Number, Field(ge=0, le=1)] = 0.05
     baseline_errors: Literal["both", "zero"] = "both"
+    observer_min_agreement: UnitInterval | None = Field(None, exclude_if=lambda x: x is None)
     looks: Annotated[str, BeforeValidator(read_looks), Field(pattern=LOOKS)] = "count"
 
     @model_validator(mode="before")

@@ -220,7 +220,10 @@ class RowReader:
         value = self.value(row, role)
         if isinstance(value, (dict, list)):
             if role not in self._asked:  # what tells cases apart may be an object
-                return _short_id(value) if role == "case" else ""
+                text = json.dumps(value, sort_keys=True, ensure_ascii=False) * (role == "case")
+                if len(text) <= 80:
+                    return text
+                return f"{text[:60]}... {sha256_hex(text.encode())[:12]}"
             what = "a list" if isinstance(value, list) else "an object: name a field of it by a dot"
             why = f"{self._asked[role]!r}, which is to be the {role}, is {what}"
             raise SampleError(self._path, why, line=line)
@@ -271,12 +274,6 @@ def _penalty(value: Any, role: str, case: str, place: tuple[Path, int]) -> float
         why = f"{role} of case {case!r} is {excerpt(repr(value), 60)}; expected {wanted}"
         raise SampleError(place[0], why, line=place[1])
     return 1 - number if role == "safety" else number
-
-
-def _short_id(value: Any) -> str:
-    """Return the id of a case that has none but its input, an object or a list."""
-    text = json.dumps(value, sort_keys=True, ensure_ascii=False)
-    return text if len(text) <= 80 else f"{text[:60]}... {sha256_hex(text.encode())[:12]}"
 
 
 def _digest(value: Any) -> str | None:

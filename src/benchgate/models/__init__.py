@@ -116,6 +116,7 @@ class TrialResult(WireModel):
     :param http_sha256: SHA-256 of the recording of these requests, which answered them or was made; of several, one
         over theirs.
     :param observed: what came of observing the output; left out of a class without an observer.
+    :param differs: of a replay: the same rubric had scored the same output otherwise; left out if not.
     """
 
     # Validated where it is made or comes in, and not once more in a report: that would keep each twice.
@@ -137,6 +138,7 @@ class TrialResult(WireModel):
     http_cassettes: tuple[Text, ...] = ()
     http_sha256: Sha256 | None = None
     observed: Observed | None = Field(default=None, exclude_if=lambda seen: seen is None)
+    differs: bool = Field(default=False, exclude_if=lambda differs: not differs)
 
     @property
     def passed(self) -> bool:

@@ -70,7 +70,7 @@ class Controller:
             for name, bench in self.session.benches.items():
                 self.grounds[name] = Grounds.read(self.session.settings_of[name], bench.path)
             check_writable(self.session.out)
-        except ArtifactError as error:
+        except EvalError as error:
             raise pytest.UsageError(str(error)) from error
 
     def pytest_sessionstart(self) -> None:

@@ -78,7 +78,9 @@ class Workers:
         if not self._session.interrupts.came:
             return
         for node in self._nodes:
-            if (process := _process_of(node)) is not None:
+            # There is no public way to ask for the process of a worker on this machine.
+            process = getattr(getattr(node.gateway, "_io", None), "popen", None)
+            if process is not None:
                 process.terminate()
 
     @pytest.hookimpl(tryfirst=True)
@@ -112,8 +114,3 @@ class Workers:
             trials.not_run(key, str(report.longrepr))
         if side == "baseline":
             excuse(report)
-
-
-def _process_of(node: Any) -> Any:
-    """Return the process of a worker on this machine; there is no public way to ask."""
-    return getattr(getattr(node.gateway, "_io", None), "popen", None)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from benchgate.errors import Unreadable
+from benchgate.ids import run_id
 from benchgate.trials.executor import TrialRecord
 
 if TYPE_CHECKING:
@@ -24,10 +25,12 @@ class Player:
     An output is scored as if the system had just returned it. What failed before it was scored comes back as it was.
 
     :param runner: of the class; its system is not called.
+    :param scorer: digest of what scores now.
     """
 
     runner: TrialRunner
     recording: Recording
+    scorer: str
 
     def run(self, request: TrialRequest) -> TrialRecord:
         """Play one trial; it has the duration and the attempts that it had."""
@@ -43,12 +46,17 @@ class Player:
         record = TrialRecord(result=file.result, output_json=output_json, observations=seen)
         if file.result.outcome not in {"scored", "rubric_error"} and not awaits_score(record):
             return record
-        if self.recording.source.observed:
+        is_observed_again = self.recording.source.observed
+        if is_observed_again:
             anew = {"observed": None, "http_sha256": None}
             result = record.result.model_copy(update=anew)
             record = replace(record, result=result, observations=())
         request.so_far.append(record)
-        return self.runner.run(request)
+        again, then = self.runner.run(request), file.result
+        if is_observed_again or then.outcome != "scored" or then.left_files:
+            return again
+        is_same = run_id("", [then]) == run_id("", [again.result]) or file.scorer != self.scorer
+        return replace(again, result=again.result.model_copy(update={"differs": not is_same}))
 
 
 def awaits_score(record: TrialRecord) -> bool:

@@ -9,6 +9,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from benchgate.aggregate import STOP, irregular
+from benchgate.audit.runs import read_record
 from benchgate.audit.store import RunStore, unfinished_name
 from benchgate.gates.baseline import BaselineChoice, arm, baseline_beside
 from benchgate.gates.blockers import baseline_blockers
@@ -19,7 +20,7 @@ from benchgate.wire import clock
 from benchgate.wire.writing import make_folder, write_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from datetime import datetime
     from pathlib import Path
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from benchgate.audit.store import Published
     from benchgate.gates.baseline import Baseline
     from benchgate.gates.judge import Gate, Judgement
+    from benchgate.gates.labels import Label
     from benchgate.gates.policy import GatePolicy
     from benchgate.looks.chain import Counting
     from benchgate.models import BenchRunReport, Side
@@ -61,7 +63,25 @@ def facts_of_run(
         exit_rule=request.settings.exit_rule,
         is_part=request.settings.shard is not None,
     )
+    facts = replace(facts, labels=_labels(request.settings.out, grounds.labels, facts))
     return _held_to(grounds.sealed, facts, started)
+
+
+def _labels(out: Path | None, labels: Sequence[Label], facts: RunFacts) -> tuple[Label, ...]:
+    """Return labels with what the observer has their outputs at: in this run, its baseline, or an earlier run."""
+    report, before = facts.report, facts.baseline
+    runs = [("candidate", report), ("baseline", before.report if before else None)]
+    for run in sorted(out.glob(f"runs/{report.task_class}/*")) if out and labels else ():
+        if past := read_record(run):
+            runs += [("earlier", past.report), ("earlier", past.rerun)]
+    found: dict[tuple[str, str], list[tuple[str, bool, float]]] = {}
+    own = [(whose, one) for whose, one in runs if one and one.observer == report.observer]
+    for whose, result in ((whose, result) for whose, one in own for result in one.per_case):
+        key = result.case_id, result.observed.output if result.observed else ""
+        if result.score and (whose != "earlier" or key not in found):
+            found.setdefault(key, []).append((whose, result.passed, result.score.score))
+    seen = ((one, tuple(found.get((one.case, one.output), ()))) for one in labels)
+    return tuple(label.model_copy(update={"observed": rows}) for label, rows in seen)
 
 
 def stopping(

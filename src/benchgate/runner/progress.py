@@ -62,11 +62,8 @@ class Progress:
         done, unknown = outcomes.total(), sum(outcomes[outcome] for outcome in NO_SCORE)
         counts = {"passed": self._passed, "failed": done - self._passed - unknown}
         counts |= {"without result": unknown, "running": min(most, self._total - done)}
-        return moving(counts, self._seconds_left(done))
-
-    def _seconds_left(self, done: int) -> float | None:
         pace = (self._clock() - self._started) / self._ran if self._ran else None
-        return None if pace is None else pace * (self._total - done)
+        return moving(counts, None if pace is None else pace * (self._total - done))
 
 
 @contextmanager

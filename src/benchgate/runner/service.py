@@ -74,7 +74,8 @@ class _ServedClass:
             )
             if self.processes is not None:
                 runner = self.processes.around(runner, system.name, run.settings.limit)
-            self.runners[side] = Player(runner, run.recording) if run.recording else runner
+            player = run.recording and Player(runner, run.recording, run.scored_by()[1])
+            self.runners[side] = player or runner
         return self.runners[side]
 
 

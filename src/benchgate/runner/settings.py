@@ -14,6 +14,7 @@ from benchgate.audit.store import shard_folder, unfinished_name
 from benchgate.cassettes.recorder import CassetteRecorder
 from benchgate.errors import ArtifactError, EvalError
 from benchgate.gates.baseline import choose_baseline, rerun_system
+from benchgate.gates.labels import Label, read_labels
 from benchgate.gates.policy import parse_options
 from benchgate.loader.loaded_class import find_system
 from benchgate.loader.observer import ClassObserver, never
@@ -196,18 +197,20 @@ class Grounds:
 
     :param sealed: the plan that it cites.
     :param checkpoints: the checkpoint that is the subject, if one is.
+    :param labels: what people say of outputs of the class.
     """
 
     choice: BaselineChoice
     sealed: SealedPlan | None
     checkpoints: Checkpoints | None
+    labels: tuple[Label, ...]
 
     @classmethod
     def read(cls, settings: RunSettings, class_path: Path) -> Grounds:
         """
         Read what the settings name.
 
-        :raises ArtifactError: the baseline is missing, or a file is not what it should be.
+        :raises EvalError: the baseline is missing, or a file is not what it should be.
         """
         sealed = None
         if settings.plan is not None:
@@ -222,6 +225,7 @@ class Grounds:
             choice=choose_baseline(baseline, class_path),
             sealed=sealed,
             checkpoints=read_checkpoints(settings.checkpoints),
+            labels=read_labels(class_path),
         )
 
 

@@ -111,15 +111,12 @@ def _document_errors(data: bytes) -> Iterator[tuple[int, RlPayloadError]]:
     try:
         bundle = RlPayloadBundle.read_json(data)
     except ValueError as error:
-        yield _syntax_line(error, data), _malformed(error)
+        line = getattr(error, "lineno", 0)
+        has_lines = isinstance(line, int) and b"\n" in data.rstrip(b"\r\n")
+        yield line if has_lines else 0, _malformed(error)
         return
     for fault in bundle.errors():
         yield 0, fault
-
-
-def _syntax_line(error: ValueError, data: bytes) -> int:
-    line = getattr(error, "lineno", 0)
-    return line if isinstance(line, int) and b"\n" in data.rstrip(b"\r\n") else 0
 
 
 def _malformed(error: ValueError) -> MalformedPayload:

@@ -14,8 +14,8 @@ from benchgate.artifacts.sealed_plan import broken
 from benchgate.gates.baseline import arm, baseline_beside
 from benchgate.gates.blockers import baseline_blockers, plan_blocker
 from benchgate.gates.decide import decide
-from benchgate.gates.decision import PREFIX, GateInput
-from benchgate.gates.judge import Facts, decision_of
+from benchgate.gates.decision import PREFIX, Facts, GateInput
+from benchgate.gates.judge import decision_of
 from benchgate.gates.looks import judged_at, number_of
 from benchgate.gates.vectors import weigh_arms
 from benchgate.training.checkpoints import lacks_advantages
@@ -34,6 +34,7 @@ OF_THE_RUN: Final = (
     "baseline_missing",
     "baseline_mismatch",
     "observer_mismatch",
+    "observer_not_trusted",
     "plan_mismatch",
     "looks_mismatch",
     "checkpoint_mismatch",
@@ -75,6 +76,7 @@ def facts_of(record: RunRecord, before: ArmReport | None, outputs: Mapping[str, 
         ),
         replays=record.replays,
         fingerprints=getattr(record.baseline, "fingerprints", ()),
+        labels=record.labels,
     )
 
 

@@ -62,6 +62,8 @@ class KeyLines:
         line = 1
         for depth, part in enumerate(map(str, location)):
             places = (keys,) if depth else (tables, keys)
+            if part.isdecimal() and depth == 1:  # of an array of tables
+                line = dict(enumerate(tables.get(str(location[0]), ()))).get(int(part), line)
             lines_of_part = (_first(place.get(part, ()), line) for place in places)
             line = next((number for number in lines_of_part if number), line)
         return line
@@ -73,15 +75,17 @@ def _first(lines: Sequence[int], start: int) -> int | None:
     return lines[at] if at < len(lines) else None
 
 
-def read_toml(path: Path, error: type[LocatedError]) -> tuple[dict[str, Any], KeyLines]:
+def read_toml(
+    path: Path, error: type[LocatedError], limit: int = MAX_TOML_BYTES
+) -> tuple[dict[str, Any], KeyLines]:
     """
-    Read a TOML file of at most 64 KiB.
+    Read a TOML file of at most 64 KiB, or ``limit`` bytes.
 
     :param error: class of the error to raise.
     :raises LocatedError: it cannot be read, or is too large, not UTF-8, not TOML, or nested too deeply.
     """
     try:
-        text = read_bytes(path, limit=MAX_TOML_BYTES).decode("utf-8")
+        text = read_bytes(path, limit=limit).decode("utf-8")
         return tomli.loads(text), KeyLines(text)
     except Unreadable as unreadable:
         raise error(path, unreadable.why, line=1) from unreadable
@@ -133,7 +137,8 @@ def faults_of(
     places = []
     for fault in error.errors(include_url=False):
         location = (*prefix, *fault["loc"])
-        line = lines.key(*location) if lines else 0
+        there = location[:-1] if fault["type"] == "missing" else location
+        line = lines.key(*there) if lines else 0
         places.append((line, ".".join(map(str, location)), fault))
     places.sort(key=lambda place: place[:2])
     # To look for similar keys takes long, so only for those that a message can list.

@@ -37,6 +37,7 @@ QUIET: Final = frozenset(
         "clusters",
         "epochs_collapsed",
         "monte_carlo_p",
+        "observer_agreement",  # has a line of its own
         "unscored_candidate",
         "zero_variance_exact_bound_used",
     }
@@ -120,6 +121,7 @@ def gate_lines(
             yield from costs(judgement.report, judgement.figures)
             yield from unscored(judgement, door.prefix)
             yield from capped(judgement, door.prefix, is_recorded=bool(door.files))
+        yield from (Line("people", n.message) for n in view.notes if n.code == "observer_agreement")
         yield from _careful(view, is_all=door.verbosity > 0)
         if door.files:
             yield Line("files", door.files)
