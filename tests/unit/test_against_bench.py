@@ -6,6 +6,7 @@ import shutil
 
 import pytest
 
+from benchgate.artifacts.evidence_kinds import ArmReport
 from benchgate.cli import main
 from benchgate.runner.run import RunSettings, run_class
 from benchgate.wire import clock
@@ -198,8 +199,8 @@ def test_samples_of_the_baseline_are_those_of_the_bench_wherever_its_file_is(
     (project / "bench").rename(project / "trusted/bench")
     assert verified("better")[0] == 0
     monkeypatch.setattr(
-        "benchgate.verify.against_bench.read_artifact",
-        lambda path, model: (found := model.read_file(path, "x")).model_copy(
+        "benchgate.verify.against_bench.ArmReport.read_or_none",
+        lambda path: (found := ArmReport.read_file(path, "x")).model_copy(
             update={
                 "samples": tuple(s.model_copy(update={"score": s.score / 2}) for s in found.samples)
             }

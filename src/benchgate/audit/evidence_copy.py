@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from benchgate.artifacts.reading import read_artifact
 from benchgate.artifacts.run_kinds import PromotionReport, RecordRef
 from benchgate.audit.chain import RECORD_FILE
 from benchgate.errors import ArtifactError
@@ -38,7 +37,7 @@ def write_copy(copy: Path, folder: Path) -> str | None:
 
 def promotion_in_copy(copy: Path, folder: Path) -> PromotionReport | None:
     """Return a record's ``promotion.json`` as the copy must have it: with the record's path relative to the copy."""
-    report = read_artifact(folder / "evidence" / "promotion.json", PromotionReport)
+    report = PromotionReport.read_or_none(folder / "evidence" / "promotion.json")
     if report is None or report.record_ref is None:
         return None
     reference = RecordRef(

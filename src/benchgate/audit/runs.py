@@ -9,7 +9,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from benchgate.artifacts.reading import read_artifact
 from benchgate.artifacts.run_kinds import PlanFile, RunRecord
 from benchgate.audit.chain import PLAN_FILE, RECORD_FILE, UNFINISHED, numbered
 from benchgate.errors import ArtifactError, TaskClassNotFound
@@ -59,14 +58,14 @@ class KnownRun:
 
 def read_record(folder: Path) -> RunRecord | None:
     """Return the record in a folder, ``None`` if it cannot be read."""
-    return read_artifact(folder / RECORD_FILE, RunRecord)
+    return RunRecord.read_or_none(folder / RECORD_FILE)
 
 
 def known_runs(runs: Path) -> list[KnownRun]:
     """Return the full runs in ``runs/<class>/``: those with a record in the order of the chain, then the others."""
     folders: list[tuple[int | None, Path]] = [*numbered(runs)]
     folders += [(None, path) for path in sorted(runs.glob(f"{UNFINISHED}*")) if path.is_dir()]
-    plans = [read_artifact(folder / PLAN_FILE, PlanFile) for _, folder in folders]
+    plans = [PlanFile.read_or_none(folder / PLAN_FILE) for _, folder in folders]
     by: dict[int | None, str] = {
         plan.resumes.seq: folder.name
         for plan, (_, folder) in zip(plans, folders, strict=True)

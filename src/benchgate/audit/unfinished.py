@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 
 from benchgate.aggregate import INCOMPLETE
 from benchgate.artifacts.plan import plan_changes
-from benchgate.artifacts.reading import read_artifact
 from benchgate.artifacts.run_kinds import PlanFile, Resumed, TrialFile, case_file_name
 from benchgate.audit.chain import PLAN_FILE, UNFINISHED
 from benchgate.audit.runs import resumable
@@ -91,7 +90,7 @@ def read_shard(part: Path) -> PlanFile:
 
     :raises ArtifactError: it is none.
     """
-    plan = read_artifact(part / PLAN_FILE, PlanFile)
+    plan = PlanFile.read_or_none(part / PLAN_FILE)
     if plan is None or plan.shard is None:
         raise ArtifactError(part, f"is no shard: it has no {PLAN_FILE} of one")
     if file_sha256(part / PLAN_FILE, limit=MAX_JSON_BYTES) != read_whole(part).get(PLAN_FILE):

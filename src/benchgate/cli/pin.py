@@ -52,7 +52,6 @@ def _execute(args: argparse.Namespace) -> int:
     """Show or pin; 1 if the run must not be pinned, or not without a reason, or its class is unknown."""
     from benchgate.artifacts.pin import PIN_FILE, Pin, stated
     from benchgate.artifacts.provenance import ACTORS, first_of, git
-    from benchgate.artifacts.reading import read_artifact
     from benchgate.artifacts.run_kinds import RunRecord
     from benchgate.audit.chain import RECORD_FILE
     from benchgate.audit.runs import chosen, class_runs
@@ -71,7 +70,7 @@ def _execute(args: argparse.Namespace) -> int:
     if refusals or run.record is None:
         return 1
     target = class_path / FILE_NAME
-    before = read_artifact(target, RunRecord)
+    before = RunRecord.read_or_none(target)
     show(pin_lines(target, before, run.record))
     unanswered = [] if args.reason else list(doubts(run.record))
     for doubt in unanswered:

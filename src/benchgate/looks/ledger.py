@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from benchgate.errors import ArtifactError
 from benchgate.looks.tally import Looked, Tally
-from benchgate.wire.model import first_fault
+from benchgate.wire.parsing import first_fault
 
 if TYPE_CHECKING:
     from io import BufferedRandom

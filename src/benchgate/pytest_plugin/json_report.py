@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from benchgate.gates.judge import Judgement
     from benchgate.pytest_plugin.controller import Controller
     from benchgate.runner.class_run import ClassRun
 
@@ -29,13 +28,15 @@ def _section(run: ClassRun) -> dict[str, Any]:
     judgement = run.judgement
     if judgement is None:
         return {"task_class": run.name, "failures": run.failures}
-    report = judgement.report.model_dump(mode="json", exclude={"per_case", "digests"})
+    form: Any = {"mode": "json", "exclude": {"per_case", "digests"}}
+    report, baseline = judgement.report.model_dump(**form), judgement.baseline
+    if baseline and baseline.report:
+        report["baseline"] = baseline.report.model_dump(**form) | {"path": str(baseline.path)}
     decision = judgement.decision.model_dump(mode="json") if judgement.decision else None
     evidence = judgement.figures
     figures = evidence.significance.model_dump(mode="json") if evidence else None
     return {
         **report,
-        **_baseline(judgement),
         "decision": decision,
         "significance": figures,
         "reason_codes": decision["reason_codes"] if decision else None,
@@ -46,11 +47,3 @@ def _section(run: ClassRun) -> dict[str, Any]:
         "folder": str(run.published.folder) if run.published else None,
         "head": run.published.head if run.published else None,
     }
-
-
-def _baseline(judgement: Judgement) -> dict[str, Any]:
-    baseline = judgement.baseline
-    if baseline is None or baseline.report is None:
-        return {}
-    report = baseline.report.model_dump(mode="json", exclude={"per_case", "digests"})
-    return {"baseline": {**report, "path": str(baseline.path)}}

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from pydantic import AwareDatetime
 
 from benchgate.artifacts.evidence_kinds import SignificanceReport
-from benchgate.artifacts.reading import read_artifact
 from benchgate.audit.chain import RECORD_FILE, numbered
 from benchgate.errors import Unreadable
 from benchgate.gates.decision import CheckpointPromotionDecision
@@ -106,5 +105,5 @@ def past_runs(runs: Path) -> list[PastRun]:
 
 
 def _mean_delta(folder: Path) -> float | None:
-    evidence = read_artifact(folder / "evidence" / "significance.json", SignificanceReport)
+    evidence = SignificanceReport.read_or_none(folder / "evidence" / "significance.json")
     return evidence.significance.mean_delta if evidence else None

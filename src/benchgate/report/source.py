@@ -13,7 +13,6 @@ from benchgate.artifacts.evidence_kinds import (
     SafetyReport,
     SignificanceReport,
 )
-from benchgate.artifacts.reading import read_artifact
 from benchgate.artifacts.run_kinds import PromotionReport, RunRecord, SelectedRecord
 from benchgate.audit.chain import RECORD_FILE
 from benchgate.errors import ArtifactError, Unreadable
@@ -160,11 +159,11 @@ def _run(file: Path, record: RunRecord) -> Source:
 
 def _proof(file: Path, proof: ProofBundle) -> Source:
     # The evidence of a run: its record says more.
-    promotion = read_artifact(file.with_name("promotion.json"), PromotionReport)
+    promotion = PromotionReport.read_or_none(file.with_name("promotion.json"))
     reference = promotion.record_ref if promotion else None
     if reference is not None:
         record_file = file.parent / reference.path
-        record = read_artifact(record_file, RunRecord)
+        record = RunRecord.read_or_none(record_file)
         if record is not None and record.report.run_id == proof.run_id:
             return _run(record_file, record)
     named, digests = proof.artifacts.model_dump(), proof.artifact_sha256.model_dump()

@@ -12,8 +12,7 @@ from benchgate.errors import ArtifactError
 from benchgate.training.errors import RlPayloadError
 from benchgate.wire.canonical import sha256_hex
 from benchgate.wire.files import read_bytes
-from benchgate.wire.model import first_fault
-from benchgate.wire.parsing import read_json
+from benchgate.wire.parsing import first_fault, read_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

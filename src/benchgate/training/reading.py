@@ -12,7 +12,7 @@ from benchgate.training.bundle import RlPayloadBundle, checkpoint_errors
 from benchgate.training.errors import MalformedPayload, RlPayloadError
 from benchgate.training.payloads import CheckpointRecord
 from benchgate.wire.files import open_regular
-from benchgate.wire.model import first_fault
+from benchgate.wire.parsing import first_fault
 
 JSON_LINES: Final = frozenset({".jsonl", ".ndjson"})
 """Suffixes of files with a bundle on each line; any other file contains one bundle."""

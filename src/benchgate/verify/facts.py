@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Final
 from benchgate.artifacts.build import Comparison
 from benchgate.artifacts.evidence_kinds import ArmReport, ProofBundle, SignificanceReport
 from benchgate.artifacts.proof import evidence_files
-from benchgate.artifacts.reading import read_artifact
 from benchgate.artifacts.run_evidence import OWN_RECORD, comparison_of, run_files
 from benchgate.artifacts.run_kinds import PromotionReport, RecordRef, RunRecord, case_file_name
 from benchgate.artifacts.sealed_plan import broken
@@ -106,7 +105,7 @@ def rebuilt_files(
     """
     figures, recomputed = decision_of(facts)
     decision = decision or recomputed
-    proof = read_artifact(folder / "proof.json", ProofBundle)
+    proof = ProofBundle.read_or_none(folder / "proof.json")
     comparison = comparison_of(
         record.report,
         names=(proof.baseline.checkpoint_id if proof else "", record.subject.id),
@@ -129,10 +128,10 @@ def files_beside(folder: Path) -> dict[str, bytes] | None:
 
     :returns: by name; ``None`` if the facts are not there.
     """
-    before = read_artifact(folder / "baseline.json", ArmReport)
-    promotion = read_artifact(folder / "promotion.json", PromotionReport)
+    before = ArmReport.read_or_none(folder / "baseline.json")
+    promotion = PromotionReport.read_or_none(folder / "promotion.json")
     reference = promotion.record_ref if promotion else None
-    record = read_artifact(folder / reference.path, RunRecord) if reference else None
+    record = RunRecord.read_or_none(folder / reference.path) if reference else None
     if reference is None or record is None:
         return _proof_files(folder, before)
     facts = facts_of(record, before, {})
@@ -140,9 +139,9 @@ def files_beside(folder: Path) -> dict[str, bytes] | None:
 
 
 def _proof_files(folder: Path, before: ArmReport | None) -> dict[str, bytes] | None:
-    after = read_artifact(folder / "trained.json", ArmReport)
-    head = read_artifact(folder / "significance.json", SignificanceReport)
-    proof = read_artifact(folder / "proof.json", ProofBundle)
+    after = ArmReport.read_or_none(folder / "trained.json")
+    head = SignificanceReport.read_or_none(folder / "significance.json")
+    proof = ProofBundle.read_or_none(folder / "proof.json")
     if before is None or after is None or head is None or proof is None:
         return None
     look, failed = number_of(head.look), proof.failure_analysis

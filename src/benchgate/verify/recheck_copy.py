@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Final
 
-from benchgate.artifacts.reading import read_artifact
 from benchgate.artifacts.run_kinds import PromotionReport
 from benchgate.audit.chain import numbered, unentered
 from benchgate.audit.evidence_copy import promotion_in_copy
@@ -63,7 +62,7 @@ def _copy_fault(path: Path, folder: Path, record: RunRecord) -> str | None:
 
 
 def _promotion_faults(path: Path, folder: Path) -> Iterator[str]:
-    copied = read_artifact(path, PromotionReport)
+    copied = PromotionReport.read_or_none(path)
     expected = promotion_in_copy(path.parent, folder)
     if path.is_symlink() or copied is None or expected is None:
         yield "no valid promotion report"

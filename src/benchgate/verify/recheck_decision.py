@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from benchgate.aggregate import outputs_digest
 from benchgate.artifacts.evidence_kinds import ArmReport
-from benchgate.artifacts.reading import read_artifact
 from benchgate.artifacts.run_kinds import RerunBaseline, case_file_name
 from benchgate.gates.baseline import arm, differences, read_baseline
 from benchgate.gates.decision import PREFIX
@@ -33,7 +32,7 @@ def recheck_decision(folder: Path, record: RunRecord, outputs: Mapping[str, Any]
     :param outputs: what the systems returned, by the name of the trial's file.
     """
     evidence = folder / "evidence"
-    before = read_artifact(evidence / "baseline.json", ArmReport)
+    before = ArmReport.read_or_none(evidence / "baseline.json")
     yield from _baseline(folder, record, before)
     yield from _subject(record, outputs)
     decision, expected = rebuilt_files(evidence, record, facts_of(record, before, outputs))

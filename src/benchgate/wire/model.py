@@ -31,7 +31,7 @@ from benchgate.wire.argument_types import MAX_SECONDS
 from benchgate.wire.canonical import sha256_hex
 from benchgate.wire.files import read_bytes
 from benchgate.wire.frozen import EMPTY, LEAVES, exact_float, freeze_json, shared, thaw_json
-from benchgate.wire.parsing import MAX_JSON_BYTES, collector_paused, read_json
+from benchgate.wire.parsing import MAX_JSON_BYTES, collector_paused, first_fault, read_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -204,6 +204,14 @@ class WireModel(BaseModel):
         return cls.read_digested(path, what)[0]
 
     @classmethod
+    def read_or_none(cls, path: Path) -> Self | None:
+        """Read an artifact; ``None`` if it is missing or damaged, which somebody else tells."""
+        try:
+            return cls.read_file(path, "artifact")
+        except Unreadable:
+            return None
+
+    @classmethod
     def read_digested(cls, path: Path, what: str) -> tuple[Self, str]:
         """
         Read an artifact from a file, and the SHA-256 of its bytes.
@@ -288,12 +296,3 @@ def _fields_left_out(
     for key, part in inner:
         if type(part) not in LEAVES:
             yield from _fields_left_out(part, (*place, key))
-
-
-def first_fault(error: ValueError) -> str:
-    """Return the first fault of an error from reading an artifact, on one line."""
-    if isinstance(error, ValidationError):
-        fault = error.errors(include_url=False)[0]
-        where = ".".join(map(str, fault["loc"]))
-        return excerpt(f"{where}: {fault['msg']}" if where else fault["msg"])
-    return " ".join(str(error).split())[:300]

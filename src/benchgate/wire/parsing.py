@@ -8,6 +8,8 @@ import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
+from benchgate.errors import excerpt
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -85,3 +87,15 @@ def collector_paused() -> Iterator[None]:
     finally:
         if running:
             gc.enable()
+
+
+def first_fault(error: ValueError) -> str:
+    """Return the first fault of an error from reading an artifact, on one line."""
+    errors: Any = getattr(
+        error, "errors", None
+    )  # of pydantic, which is not imported before it is used
+    if errors is not None:
+        fault = errors(include_url=False)[0]
+        where = ".".join(map(str, fault["loc"]))
+        return excerpt(f"{where}: {fault['msg']}" if where else fault["msg"])
+    return " ".join(str(error).split())[:300]
