@@ -91,11 +91,8 @@ def collector_paused() -> Iterator[None]:
 
 def first_fault(error: ValueError) -> str:
     """Return the first fault of an error from reading an artifact, on one line."""
-    errors: Any = getattr(
-        error, "errors", None
-    )  # of pydantic, which is not imported before it is used
-    if errors is not None:
-        fault = errors(include_url=False)[0]
+    if hasattr(error, "errors"):  # of pydantic, which is not imported before it is used
+        fault = error.errors(include_url=False)[0]
         where = ".".join(map(str, fault["loc"]))
         return excerpt(f"{where}: {fault['msg']}" if where else fault["msg"])
     return " ".join(str(error).split())[:300]
