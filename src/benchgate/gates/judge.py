@@ -189,7 +189,7 @@ def decision_of(facts: Facts) -> tuple[Figures | None, CheckpointPromotionDecisi
     from benchgate.gates.certificate import certificate, ordered
     from benchgate.gates.decide import decide
     from benchgate.gates.looks import judged_at, make_look
-    from benchgate.gates.notes import run_notes
+    from benchgate.gates.notes import observer_noise, run_notes
     from benchgate.gates.vectors import weigh_arms
 
     report, before, policy = facts.report, facts.baseline, facts.policy
@@ -214,7 +214,7 @@ def decision_of(facts: Facts) -> tuple[Figures | None, CheckpointPromotionDecisi
         if text := too_many(side, policy.max_unscored, of):
             blockers.append(("too_many_unscored", f"{name}: {text}"))
     agreed, said = agreement(facts.labels, report.clusters)
-    noted += [*unscored_note(candidate, "candidate"), *said]
+    noted += [*unscored_note(candidate, "candidate"), *said, *observer_noise(report, figures)]
     if agreed < (least := policy.observer_min_agreement or 0.0):
         text = f"observer and people are known to agree on {agreed:.3f}; needed is {least:g}"
         blockers.append(("observer_not_trusted", text))

@@ -30,6 +30,7 @@ from benchgate.wire.model import (
     Seconds,
     Sha256,
     Text,
+    UnitInterval,
     WireModel,
     empty_mapping,
 )
@@ -80,12 +81,18 @@ def changes(old: Observer | None, new: Observer | None) -> list[str]:
 
 
 class Observed(WireModel):
-    """What came of observing an output, which has this SHA-256; ``http`` has that of what each observation asked."""
+    """
+    What came of observing an output, which has this SHA-256.
+
+    :param http: SHA-256 of what each observation asked.
+    :param verdicts: whether it passed by each of several observations, and with which score.
+    """
 
     output: Sha256
     fingerprints: tuple[DisplayText, ...] = ()
     usage: Usage | None = None
     http: tuple[Sha256 | None, ...] = ()
+    verdicts: tuple[tuple[bool, UnitInterval], ...] = Field((), exclude_if=lambda rows: not rows)
 
 
 class Shelf(Protocol):

@@ -138,6 +138,7 @@ class _Attempt:
             cases = self._observing.cases(case, output, self._called)
             self._asked, self._outcome = None, "rubric_error"
             scores = [self._checked(self._runner.score(one, json.loads(output))) for one in cases]
+            self._observing.scored(scores)
             if scores:
                 self._score = combined(scores, self._runner.taxonomy).kept()
                 self._modes = self._runner.taxonomy.classify(self._score.failure_modes)
