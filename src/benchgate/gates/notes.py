@@ -146,7 +146,7 @@ def observer_noise(report: BenchRunReport, figures: Figures | None) -> Iterator[
     if len(seen) < NOISE_FROM:
         return
     flips = Counter(case for case, rows in seen if len({passed for passed, _ in rows}) > 1)
-    text = f"verdicts on one output differ for {flips.total()} of {len(seen)}"
+    text = f"verdicts differ on {flips.total()} of {counted(len(seen), 'output')}"
     text += f", of case {few(flips)}" if flips else ""
     head, count = figures and figures.significance, len(seen[0][1])
     test = head and (head.paired if head.test == "paired" else head.welch)
