@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from inspect import iscoroutinefunction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.errors import (
     BenchCaseLoadError,
@@ -36,6 +37,10 @@ if TYPE_CHECKING:
     from benchgate.registry import System, TaskClass, TaskClassRegistry
     from benchgate.rubric import Rubric
     from benchgate.taxonomy import Taxonomy
+
+_LOADING: Final = (
+    Lock()
+)  # threads of a cluster's worker; parsers of Python 3.11 fail beside each other
 
 
 def alone(systems: Iterable[NamedSystem], observer: ClassObserver | None) -> str | None:
@@ -112,11 +117,12 @@ class LoadedClass:
 
     def observer(self) -> ClassObserver | None:
         """Return what observes its outputs, which is imported now; errors as in :func:`load_observer`."""
-        if not self._observers:
-            found = load_observer(self.task_class, self.path, self.run.observations or 1)
-            if found and (fault := _declaration_fault(found.call)):
-                raise EvalError(f"observer {found.identity.name!r}: {fault}")
-            self._observers.append(found)
+        with _LOADING:
+            if not self._observers:
+                found = load_observer(self.task_class, self.path, self.run.observations or 1)
+                if found and (fault := _declaration_fault(found.call)):
+                    raise EvalError(f"observer {found.identity.name!r}: {fault}")
+                self._observers.append(found)
         return self._observers[0]
 
     def load(self, case_id: str) -> BenchCase:

@@ -67,9 +67,7 @@ def _noted(random, *, cases=40, verdicts=3, judge=0.15):
 
 
 def _widths(random, **drawn):
-    return [
-        tuple(map(float, re.search(TEXT, _noted(random, **drawn)).groups())) for _ in range(60)
-    ]
+    return [tuple(map(float, re.search(TEXT, _noted(random, **drawn)).groups())) for _ in range(60)]
 
 
 def test_what_more_verdicts_would_give_is_what_they_give():
