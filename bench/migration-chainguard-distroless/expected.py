@@ -11,9 +11,6 @@ if TYPE_CHECKING:
 
 FILE: Final = "expected.json"
 
-FREE_TAGS: Final = ("latest", "latest-dev")
-"""The tags that anybody can pull; others need a paying organisation."""
-
 
 class _Strict(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -43,13 +40,6 @@ class TiedArgv(_Strict):
     images: frozenset[str]
 
 
-class MadeFile(_Strict):
-    """A file that a tool writes without naming it: the end of its path, and how the command begins."""
-
-    path: str
-    by: str
-
-
 class FileRule(_Strict):
     """
     Text that a file of the final image must and must not contain.
@@ -72,7 +62,7 @@ class Expected(_Strict):
 
     :param final_images: accepted images of the final stage, each with its credit in (0, 1]; only credit 1 passes.
     :param build_images: names of images that other stages may start from, without tag.
-    :param free_tags: other stages may use :data:`FREE_TAGS` only.
+    :param free_tags: other stages may use the tags that anybody can pull only.
     :param argv: what the container may start, entrypoint and command together.
     :param target: the stage that is built, as ``docker build --target``; without it the last.
     :param workdir: the folder that the container must start in; without it the one that the given Dockerfile sets.
@@ -80,11 +70,8 @@ class Expected(_Strict):
     :param users: the users it may run as; without it any that exists, except root.
     :param root_allowed: the image needs root to start.
     :param files: paths that must exist in the final image.
-    :param made: files that tools write without naming them.
-    :param python_packages: the interpreter must find what pip installs.
     :param packages: system packages that the container needs.
     :param packages_allowed: other packages that may be installed in the final stage.
-    :param not_packages: names that the public Wolfi recipes do not have.
     :param ports: exactly the ports to expose.
     :param port_rules: what configuration files must say about ports.
     :param file_rules: what other files of the image must say.
@@ -93,6 +80,7 @@ class Expected(_Strict):
     :param healthcheck: regular expression for the command of a good check; without it there is none to keep.
     :param shell_needed: the container needs a shell.
     :param unneeded: files of the build context that must not be in the final image.
+    :param secrets_given: files with a secret that the image of the given Dockerfile has.
     :param may_change: files beside the Dockerfile that may be edited.
     """
 
@@ -107,11 +95,8 @@ class Expected(_Strict):
     users: frozenset[str] | None = None
     root_allowed: bool = False
     files: tuple[str, ...] = ()
-    made: tuple[MadeFile, ...] = ()
-    python_packages: bool = False
     packages: tuple[Need, ...] = ()
     packages_allowed: frozenset[str] = frozenset()
-    not_packages: frozenset[str] = frozenset()
     ports: frozenset[str] = frozenset()
     port_rules: tuple[FileRule, ...] = ()
     file_rules: tuple[FileRule, ...] = ()
@@ -120,6 +105,7 @@ class Expected(_Strict):
     healthcheck: str | None = None
     shell_needed: bool = False
     unneeded: frozenset[str] = frozenset()
+    secrets_given: frozenset[str] = frozenset()
     may_change: frozenset[str] = frozenset()
 
 
