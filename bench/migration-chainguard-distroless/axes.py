@@ -18,6 +18,7 @@ from .dockerfile.directives import foreign_frontend
 from .dockerfile.parser import parse
 from .dockerfile.reference import FREE_TAGS, Reference
 from .dockerfile.stages import SCRATCH, borrowed, resolve
+from .expected import ArgvPattern, TiedArgv
 from .project import DOCKERFILE
 
 if TYPE_CHECKING:
@@ -87,13 +88,18 @@ class Answer:
         """The folder that the container must start in; empty if the case does not say and the given file sets none."""
         if self.expected.workdir or DOCKERFILE not in self.before:
             return self.expected.workdir
-        given = resolve(parse(self.before[DOCKERFILE]), self.expected.target).final
+        given = resolved(self.before[DOCKERFILE], self.expected).final
         sets = any(step.name == "WORKDIR" for step in given.all_steps)
         return given.config.workdir if sets else ""
 
     def listed(self, key: str) -> list[Any]:
         """Return a list of the observation; what is empty was not kept."""
         return list(self.seen.get(key, ()))
+
+
+def resolved(text: str, expected: Expected) -> Build:
+    """Return the stages of a Dockerfile, with the target and the arguments of its case."""
+    return resolve(parse(text), expected.target, expected.build_args)
 
 
 def axes(answer: Answer) -> dict[str, float]:
@@ -189,13 +195,22 @@ def faults_of_start(answer: Answer) -> list[str]:
 
 def right_command(answer: Answer) -> bool:
     """Return whether the container starts what it should, of what its image allows: itself, or through a shell."""
-    wanted = [
-        one if isinstance(one, tuple) else one.words
+    folder, image = answer.seen.get("folder", "/"), image_of(answer)
+    return any(
+        _accepted(words, one, folder, image)
+        for words in commands(answer.seen)
         for one in answer.expected.argv
-        if isinstance(one, tuple) or image_of(answer) in one.images
-    ]
-    folder = answer.seen.get("folder", "/")
-    return any(_same(words, one, folder) for words in commands(answer.seen) for one in wanted)
+    )
+
+
+def _accepted(
+    given: Sequence[str], wanted: tuple[str, ...] | TiedArgv | ArgvPattern, folder: str, image: str
+) -> bool:
+    if isinstance(wanted, ArgvPattern):
+        return bool(re.fullmatch(wanted.pattern, shlex.join(given)))
+    if isinstance(wanted, TiedArgv):
+        return image in wanted.images and _same(given, wanted.words, folder)
+    return _same(given, wanted, folder)
 
 
 def commands(seen: Mapping[str, Any]) -> Iterator[Sequence[str]]:
@@ -242,9 +257,10 @@ def right_user(answer: Answer) -> bool:
 
 def obeyed_ports(answer: Answer) -> dict[str, bool]:
     """Return whether EXPOSE is right, whether one of the ports is listened on, and whether files say the same."""
-    seen, ports = answer.seen, answer.expected.ports
-    held = {"EXPOSE": set(seen.get("exposed", ())) == set(ports)}
-    numbers = {port.partition("/")[0] for port in ports}
+    seen, exposed = answer.seen, set(answer.seen.get("exposed", ()))
+    held = {"EXPOSE": exposed in (answer.expected.ports, *answer.expected.other_ports)}
+    wanted = exposed if held["EXPOSE"] else answer.expected.ports
+    numbers = {port.partition("/")[0] for port in wanted}
     if seen.get("ports") and numbers:
         held["listens"] = bool(numbers & set(map(str, seen["ports"])))
     rules = answer.expected.port_rules

@@ -40,6 +40,16 @@ class TiedArgv(_Strict):
     images: frozenset[str]
 
 
+class ArgvPattern(_Strict):
+    """
+    Commands that are accepted by their form.
+
+    :param pattern: a regular expression that matches the whole command, its words quoted as for a shell.
+    """
+
+    pattern: str
+
+
 class FileRule(_Strict):
     """
     Text that a file of the final image must and must not contain.
@@ -65,6 +75,8 @@ class Expected(_Strict):
     :param free_tags: other stages may use the tags that anybody can pull only.
     :param argv: what the container may start, entrypoint and command together.
     :param target: the stage that is built, as ``docker build --target``; without it the last.
+    :param build_args: what the builder is given, as ``docker build --build-arg``.
+    :param modes: rights of files of the project, octal; without it 644.
     :param workdir: the folder that the container must start in; without it the one that the given Dockerfile sets.
     :param helper_images: names of images of others that files may be copied from and that may build.
     :param users: the users it may run as; without it any that exists, except root.
@@ -73,6 +85,7 @@ class Expected(_Strict):
     :param packages: system packages that the container needs.
     :param packages_allowed: other packages that may be installed in the final stage.
     :param ports: exactly the ports to expose.
+    :param other_ports: further sets, each of which is accepted in place of ``ports``.
     :param port_rules: what configuration files must say about ports.
     :param file_rules: what other files of the image must say.
     :param env: variables that the container must have.
@@ -88,8 +101,10 @@ class Expected(_Strict):
     final_images: dict[str, Annotated[float, Field(gt=0, le=1)]]
     build_images: frozenset[str] = frozenset()
     free_tags: bool = True
-    argv: tuple[tuple[str, ...] | TiedArgv, ...]
+    argv: tuple[tuple[str, ...] | TiedArgv | ArgvPattern, ...]
     target: str = ""
+    build_args: dict[str, str] = Field(default_factory=dict)
+    modes: dict[str, Annotated[str, Field(pattern=r"^0?[0-7]{3}$")]] = Field(default_factory=dict)
     workdir: str = ""
     helper_images: frozenset[str] = frozenset()
     users: frozenset[str] | None = None
@@ -98,6 +113,7 @@ class Expected(_Strict):
     packages: tuple[Need, ...] = ()
     packages_allowed: frozenset[str] = frozenset()
     ports: frozenset[str] = frozenset()
+    other_ports: tuple[frozenset[str], ...] = ()
     port_rules: tuple[FileRule, ...] = ()
     file_rules: tuple[FileRule, ...] = ()
     env: dict[str, str] = Field(default_factory=dict)

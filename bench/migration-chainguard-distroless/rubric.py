@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from benchgate import BenchScore
 
-from .axes import READ, Answer, axes, migrated, runs_as_root
+from .axes import READ, Answer, axes, migrated, resolved, runs_as_root
 from .dockerfile.instruction import Refused
 from .dockerfile.parser import parse
 from .dockerfile.stages import SCRATCH, resolve
@@ -142,7 +142,7 @@ class MigrationRubric:
         try:
             after = read_output(before, harness_output)
             instructions = parse(after[DOCKERFILE])
-            build = resolve(instructions, expected.target)
+            build = resolve(instructions, expected.target, expected.build_args)
             answer = Answer(build, expected, before, after, case.observation)
             if case.disposition == "negative":
                 return _score_negative(answer, instructions)
@@ -173,7 +173,7 @@ def _of_text(answer: Answer) -> frozenset[Finding]:
     found = findings(answer.build)
     if DOCKERFILE in answer.before:
         # What the given image loads first, its owner wants.
-        given = resolve(parse(answer.before[DOCKERFILE]), answer.expected.target).final.config.env
+        given = resolved(answer.before[DOCKERFILE], answer.expected).final.config.env
         found -= {("library_preloaded", name) for name in given}
     return found
 

@@ -136,17 +136,21 @@ def borrowed(stage: Stage) -> tuple[str, ...]:
     return tuple(name for name in names if name)
 
 
-def resolve(instructions: Iterable[Instruction], target: str = "") -> Build:
+def resolve(
+    instructions: Iterable[Instruction], target: str = "", given: Mapping[str, str] | None = None
+) -> Build:
     """
     Return the stages of a parsed Dockerfile.
 
     :param target: the stage to build, as ``docker build --target``.
+    :param given: the values of arguments, as ``docker build --build-arg``.
     :raises Refused: it has no stage of that name.
     """
     stages: list[Stage] = []
     head: list[Instruction] = []
     globals_: dict[str, str] = dict(PLATFORM)
-    for one in instructions:
+    for written in instructions:
+        one = _with(written, given or {})
         if one.name == "FROM":
             stages.append(_begin(one, stages, globals_))
             for trigger in _triggers(stages[-1].parent):
@@ -159,6 +163,15 @@ def resolve(instructions: Iterable[Instruction], target: str = "") -> Build:
     if target and _find(stages, target) is None:
         raise Refused("target_missing")
     return Build(tuple(stages), tuple(head), target)
+
+
+def _with(one: Instruction, given: Mapping[str, str]) -> Instruction:
+    """Return an ``ARG`` with the values that the builder is given in the place of its defaults."""
+    if one.name != "ARG":
+        return one
+    pairs = [(word.partition("=")[0], word) for word in one.value]
+    words = (f"{name}={given[name]}" if name in given else word for name, word in pairs)
+    return replace(one, value=tuple(words))
 
 
 def _triggers(parent: Stage | None) -> Iterator[Instruction]:

@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 def asked(expected: Expected) -> dict[str, Any]:
     """Return what is looked at, as JSON; an observation is of this and of the answer's files, and of nothing else."""
+    # What a case seldom has is left out where it has it not: a key is what it was before there was such a thing.
+    seldom = {"args": dict(sorted(expected.build_args.items())), "modes": dict(expected.modes)}
     return {
+        **{key: held for key, held in seldom.items() if held},
         "target": expected.target,
         "files": sorted(expected.files),
         "needs": [[sorted(one.any_of), sorted(one.files)] for one in expected.packages],

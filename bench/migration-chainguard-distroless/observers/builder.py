@@ -18,6 +18,7 @@ from _benchgate_bench.migration_chainguard_distroless.dockerfile.reference impor
 from .content import Content
 from .standins.facts import FACTS
 from .standins.images import LABEL
+from .store import MAX_BYTES, compact
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -39,6 +40,9 @@ CALM: Final = 2.0
 
 MAX_TEXT: Final = 100
 """Characters of a text that an observation keeps."""
+
+_FEW: Final = 40
+"""Characters of a text, or items of a list, of an observation that is too long."""
 
 _CONFINED: Final = (
     *("--network", "none", "--cap-drop", "ALL"),
@@ -114,9 +118,11 @@ class Builder:
             there.write_text(
                 _SYNTAX.sub("", text) if path == "Dockerfile" else text, encoding="utf-8"
             )
-            there.chmod(0o644)
+            there.chmod(int(wanted.get("modes", {}).get(path, "644"), 8))
         named = folder.with_suffix(".id")
         options = ["--target", wanted["target"]] if wanted["target"] else []
+        for name, value in wanted.get("args", {}).items():
+            options += ["--build-arg", f"{name}={value}"]
         # Packages come with the stand-ins; those of Chainguard are fetched.
         options += ["--network=none", "--pull=false"] if self.stands_in else []
         options += ["--progress=plain"] if self.program == "docker" else []
@@ -291,6 +297,11 @@ def _shown(seen: Mapping[str, Any]) -> dict[str, Any]:
     if "ran" in kept:
         kept["ran"] = [[word[:MAX_TEXT] for word in words[:8]] for words in kept["ran"]]
     kept["argv"] = [word[:MAX_TEXT] for word in kept["argv"][:12]]
+    # What explains is cut before what decides.
+    for shorter in (_FEW, 0):
+        for key in ("error", "left", "needless", "shells", "ran"):
+            if len(compact(kept).encode()) > MAX_BYTES and key in kept:
+                kept[key] = kept[key][:shorter] or kept[key][:1]
     return kept
 
 

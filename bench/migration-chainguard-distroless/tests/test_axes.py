@@ -57,6 +57,22 @@ def test_a_command_may_be_tied_to_an_image():
     assert right_command(answer(f"FROM {FREE}/node\n", seen(argv=["x"]), argv=[["x"], tied]))
 
 
+def test_a_command_may_be_accepted_by_its_form():
+    one = [{"pattern": r"node .*server\.js( --x=\d+)?"}]
+
+    assert right_command(answer(PLAIN, seen(argv=["node", "server.js", "--x=1"]), argv=one))
+    assert not right_command(answer(PLAIN, seen(argv=["node", "server.js", "--x=y"]), argv=one))
+
+
+def test_ports_may_be_one_of_several_sets():
+    asked = {"ports": ["80"], "other_ports": [["8080"], ["8080", "8443"]]}
+    for ports, right in ((["8080"], 1.0), (["8080", "8443"], 1.0), (["8443"], 0.0)):
+        held = seen(argv=["x"], exposed=ports)
+        assert axes(answer(PLAIN, held, **asked))["ports"] == right
+    held = seen(argv=["x"], exposed=["8080"], ports=[80])
+    assert axes(answer(PLAIN, held, **asked))["ports"] == 0.5
+
+
 @pytest.mark.parametrize(
     ("held", "text", "root"),
     [

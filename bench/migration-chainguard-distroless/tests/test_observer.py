@@ -4,9 +4,12 @@
 import io
 import json
 import os
+import shutil
+import sys
 import tarfile
 
 import pytest
+from _benchgate_bench.migration_chainguard_distroless.dockerfile.reference import Reference
 from _benchgate_bench.migration_chainguard_distroless.expected import Expected, read_expected
 from _benchgate_bench.migration_chainguard_distroless.observers import asked, build, store
 from _benchgate_bench.migration_chainguard_distroless.observers.builder import (
@@ -15,8 +18,13 @@ from _benchgate_bench.migration_chainguard_distroless.observers.builder import (
     last_line,
 )
 from _benchgate_bench.migration_chainguard_distroless.observers.content import Content
+from _benchgate_bench.migration_chainguard_distroless.observers.standins.facts import (
+    FACTS,
+    facts_of,
+)
 from _benchgate_bench.migration_chainguard_distroless.project import read_input, read_output
-from _benchgate_bench.migration_chainguard_distroless.tests.support import CLASS, best, load
+from _benchgate_bench.migration_chainguard_distroless.tests.support import CLASS, FREE, best, load
+from _benchgate_bench.migration_chainguard_distroless.tools import score_answers
 from _benchgate_bench.migration_chainguard_distroless.tools.answers import answers
 
 from benchgate import run_eval
@@ -241,6 +249,45 @@ def test_shells_of_an_accepted_image_are_its_own():
     ]
     assert asked.own_shells(load_expected("001-python-cmd-clash")) == []
     assert "usr/bin/apk" in asked.own_shells(load_expected("006-apt-names"))
+
+
+def test_facts_are_those_of_the_locked_configurations():
+    plain, dev = (facts_of(Reference(f"{FREE}/node", tag)) for tag in ("latest", "latest-dev"))
+
+    assert (plain.entrypoint, plain.user, plain.users, plain.workdir, plain.shells, plain.apk) == (
+        ("/usr/bin/node",), "65532", ("node",), "/app", ("busybox",), False,
+    )  # fmt: skip
+    assert (dev.shells, dev.apk, dev.user) == (("bash", "busybox"), True, "65532")
+    assert {"pnpm", "yarn"} <= set(dev.holds) - set(plain.holds)
+    assert dict(FACTS["aspnet-runtime"].env)["APP_UID"] == "65532"
+    assert FACTS["chainguard-base"] == FACTS["wolfi-base"]
+    assert sum("ca-certificates-bundle" in one.holds for one in FACTS.values()) > 50
+    assert facts_of(Reference(f"{FREE}/something")) is None
+    assert facts_of(Reference("python")) is None
+    assert facts_of(None) is None
+
+
+@pytest.mark.usefixtures("without_builder")
+def test_answers_to_other_dockerfiles_are_scored_and_compared_with_labels(
+    tmp_path, monkeypatch, capsys
+):
+    case = load("001-python-cmd-clash")
+    app = tmp_path / "app"
+    shutil.copytree(case.input_path, app / "input")
+    shutil.copytree(case.expected_path, app / "expected")
+    for name, text in {"good": best(case.case_id)["Dockerfile"], "new": "FROM scratch\n"}.items():
+        (app / "answers" / name).mkdir(parents=True)
+        (app / "answers" / name / "Dockerfile").write_text(text)
+    (app / "answers/labels.json").write_text('{"good": true, "new": false}')
+    monkeypatch.setattr(sys, "argv", ["", str(tmp_path)])
+
+    assert score_answers.main() == 1
+    said = capsys.readouterr().out
+    assert "app/good: passed" in said
+    assert "app/new: unknown not built: set BENCHGATE_BUILDER=docker|podman" in said
+    assert "0 of 1 judged wrongly: 0 right ones refused, 0 broken ones passed; 95 %" in said
+    assert said.endswith("1 not built\n")
+    assert score_answers.interval(26, 104) == pytest.approx((0.177, 0.341), abs=1e-3)
 
 
 def load_expected(case_id):

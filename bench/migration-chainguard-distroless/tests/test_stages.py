@@ -257,3 +257,10 @@ def test_the_builder_passes_platforms_to_those_who_ask():
         "B": "",
     }
     assert final("FROM a-${TARGETARCH}\n").base == "a-amd64"
+
+
+def test_arguments_that_the_builder_is_given_come_before_defaults():
+    steps = parse("ARG T=1 U\nFROM a:$T$U\nARG V=2\nENV A=$V B=$W\n")
+    found = resolve(steps, given={"T": "3", "U": "x", "V": "4", "W": "5"}).final
+
+    assert (found.base, found.config.env) == ("a:3x", {"A": "4", "B": ""})

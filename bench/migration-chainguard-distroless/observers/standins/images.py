@@ -60,6 +60,14 @@ _HELD: Final = {
 }
 """What shows that a package is there."""
 
+_BROUGHT: Final = {
+    "binutils": "strip",
+    "pnpm": "pnpm",
+    "uv": "uv",
+    "yarn": "pnpm",
+}
+"""The scripts that stand in for what a package brings, under the name of the program."""
+
 _MODULE: Final = """
 __version__ = {version!r}
 
@@ -217,6 +225,11 @@ class StandIns:
     def _packages(self, root: Root, facts: Facts) -> None:
         for package in sorted({"ca-certificates-bundle", "tzdata"} & set(facts.holds)):
             root.put(_HELD[package], b"stands in\n", 0o644)
+        for package in sorted(set(_BROUGHT) & set(facts.holds)):
+            program = "strip" if package == "binutils" else package
+            root.put(f"/usr/bin/{program}", HERE / "scripts" / _BROUGHT[package])
+        if "dumb-init" in facts.holds:
+            root.put("/usr/bin/dumb-init", self.sources.debian / "usr/bin/tini-static")
         if "busybox" in facts.shells:
             self._busybox(root)
         if "bash" in facts.shells:
