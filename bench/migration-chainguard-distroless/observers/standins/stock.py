@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from .images import Sources
 
 NAMES: Final = (
-    "aspnet-runtime", "chainguard-base", "dotnet-sdk", "glibc-dynamic", "go", "jdk", "jre", "maven", "nginx", "node",
-    "php", "postgres", "python", "ruby", "rust", "static", "wolfi-base",
+    "aspnet-runtime", "bash", "busybox", "chainguard-base", "dotnet-sdk", "gcc-glibc", "glibc-dynamic", "go", "jdk",
+    "jre", "maven", "nginx", "node", "php", "postgres", "python", "ruby", "rust", "static", "wolfi-base",
 )  # fmt: skip
 PAID: Final = (
     "jre:openjdk-17", "jdk:openjdk-17", "maven:3.9-openjdk-17-dev", "maven:3.9-dev", "maven:latest-dev", "jre:latest",
