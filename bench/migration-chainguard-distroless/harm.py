@@ -1,29 +1,25 @@
-"""Unsafe things a Dockerfile does: secrets in the image, code run from the network, checks turned off."""
+"""Unsafe things that a Dockerfile says: secrets in its text, code run from the network, checks turned off."""
 
 from __future__ import annotations
 
-import posixpath
 import re
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
+from .dockerfile.config import absolute
 from .dockerfile.instruction import Refused
 from .dockerfile.parser import parse
 from .dockerfile.shell import script
+from .dockerfile.stages import resolve
 from .harms.fetched import fetches_and_runs
-from .harms.secrets import EXAMPLE, SECRET_FILE, SECRET_TEXT, in_address, in_lines, is_secret
+from .harms.secrets import in_address, in_lines, is_secret
 from .harms.unverified import in_command, in_variable
-from .image.config import absolute
-from .image.rights import programs_with_setuid
-from .image.run_steps import ran
-from .image.stages import resolve
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from .dockerfile.instruction import Instruction
-    from .image.files import Files
-    from .image.stages import Stage, Step
+    from .dockerfile.stages import Build, Stage, Step
 
 Finding = tuple[str, str]
 """A failure mode, and the path, variable or instruction that it was found in."""
@@ -48,15 +44,11 @@ _COMMIT: Final = re.compile(r".*#[0-9a-f]{40}(?::.*)?")
 _LOADED_FIRST: Final = ("LD_PRELOAD", "LD_AUDIT")
 
 
-def findings(files: Files) -> frozenset[Finding]:
-    """Return all harm in a build but running as root, which some cases allow."""
-    build = files.build
-    found = set(_secret_files(build.final, files))
-    for one in build.head:
-        found.update(_variables(one))
+def findings(build: Build) -> frozenset[Finding]:
+    """Return all harm that the text of a build shows."""
+    found = {finding for one in build.head for finding in _variables(one)}
     for stage in build.stages:
         found.update(_of_stage(stage))
-    found.update(("setuid_program", name) for name in programs_with_setuid(build.final))
     env = build.final.config.env
     found.update(("library_preloaded", name) for name in _LOADED_FIRST if env.get(name))
     return frozenset(found)
@@ -73,53 +65,6 @@ def _of_stage(stage: Stage) -> Iterator[Finding]:
         yield "pipe_to_shell", "RUN"
     for step in stage.steps:
         yield from _step(step)
-
-
-def _secret_files(stage: Stage, files: Files) -> Iterator[Finding]:
-    for path, origin in files.contents(stage).items():
-        names = {posixpath.basename(path)}
-        if not origin.startswith("<<"):
-            names.add(posixpath.basename(origin))
-        text = files.text(stage, path) or ""
-        named = any(SECRET_FILE.fullmatch(one) and not EXAMPLE.fullmatch(one) for one in names)
-        written = origin.startswith("<<") and (any(in_lines(text)) or in_address(text))
-        if named or written or SECRET_TEXT.search(text):
-            yield "secret_in_image", path if origin.startswith("<<") else origin
-    yield from _moved_secrets(stage, files)
-
-
-def _moved_secrets(stage: Stage, files: Files) -> Iterator[Finding]:
-    """Yield secrets that a ``RUN`` gives another name, in a folder of which something reaches the final image."""
-    for owner in files.build.built:
-        for step in owner.steps:
-            for one in ran(step) if step.name == "RUN" else ():
-                if one.words[0] not in ("cp", "install", "ln", "mv") or len(one.words) < 3:
-                    continue
-                operands = [word for word in one.words[1:] if not word.startswith("-")]
-                *sources, target = operands or [""]
-                named = [name for name in sources if _is_secret_file(posixpath.basename(name))]
-                held, _ = files.before(owner, step)
-                there = [name for name in named if absolute(one.folder, name) in held]
-                if there and _reaches(owner, absolute(one.folder, target), stage, files):
-                    yield "secret_in_image", there[0]
-
-
-def _reaches(owner: Stage, path: str, final: Stage, files: Files) -> bool:
-    """Return whether a file of a stage is in the final image: that stage is part of it, or a copy takes it."""
-    if any(owner is one for one in final.lineage):
-        return True
-    for taker in final.lineage:
-        for step in taker.steps:
-            name = step.instruction.flag("from") if step.name == "COPY" else None
-            if name and files.build.find(name, taker) is owner:
-                sources = [absolute("/", word).rstrip("/") for word in step.words[:-1]]
-                if any(path == one or path.startswith(f"{one}/") for one in sources):
-                    return True
-    return False
-
-
-def _is_secret_file(name: str) -> bool:
-    return bool(SECRET_FILE.fullmatch(name)) and not EXAMPLE.fullmatch(name)
 
 
 def _texts(step: Step) -> Iterator[str]:
@@ -159,6 +104,9 @@ def _step(step: Step) -> Iterator[Finding]:
 
 
 def _sources(step: Step) -> Iterator[Finding]:
+    for held in step.instruction.heredocs:
+        if any(in_lines(held.content)) or in_address(held.content):
+            yield "secret_in_image", held.name
     if in_address(" ".join(step.words)):
         yield "secret_in_env", step.name
     if step.name == "ADD" and not list(_pinned(step)):

@@ -1,6 +1,9 @@
 """
 The rubric: it scores the Dockerfile that a system returned, never what the system says about it.
 
+What a build and a start show was observed (``observers/build.py``) and is read in ``case.observation``; what they
+cannot show is read in the text. Nothing here imitates a builder.
+
 Axes and weights are in :data:`WEIGHTS`; the class's README explains each one.
 """
 
@@ -12,16 +15,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from benchgate import BenchScore
 
-from .axes import Answer, axes, final_image_exists, migrated
+from .axes import READ, Answer, axes, migrated, resolved, runs_as_root
 from .dockerfile.instruction import Refused
 from .dockerfile.parser import parse
+from .dockerfile.stages import SCRATCH, resolve
 from .expected import read_expected
 from .explain import evidence, explanation
 from .harm import findings
-from .image.context import DOCKERFILE, IGNORE, read_input, read_output, sent
-from .image.files import Files, Made
-from .image.runtime import is_root
-from .image.stages import SCRATCH, resolve
+from .project import DOCKERFILE, IGNORE, read_input, read_output
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,17 +30,16 @@ if TYPE_CHECKING:
     from benchgate import BenchCase
 
     from .dockerfile.instruction import Instruction
-    from .expected import Expected
     from .harm import Finding
 
 WEIGHTS: Final = MappingProxyType(
     {
         "final_image": 18,
         "build_images": 5,
+        "runs": 11,
         "argv": 20,
         "user": 10,
         "files_carried": 9,
-        "commands_can_run": 9,
         "packages": 5,
         "ports": 4,
         "healthcheck": 3,
@@ -47,7 +47,6 @@ WEIGHTS: Final = MappingProxyType(
         "no_shell": 6,
         "no_needless_package": 3,
         "nothing_left_over": 3,
-        "packages_known": 2,
     }
 )
 """Hundredths of the score of a positive case."""
@@ -56,28 +55,27 @@ FAMILIES: Final = MappingProxyType(
     {
         "image_match": ("final_image", "build_images"),
         "runtime_equivalence": (
+            "runs",
             "argv",
             "user",
             "files_carried",
-            "commands_can_run",
             "packages",
             "ports",
             "healthcheck",
             "settings_kept",
         ),
         "minimality": ("no_shell", "no_needless_package", "nothing_left_over"),
-        "hygiene": ("packages_known",),
     }
 )
-"""Groups of axes that the breakdown sums up; any harm sets ``hygiene`` to 0."""
+"""Groups of axes that the breakdown sums up; ``hygiene`` is 1 without any harm, else 0."""
 
 REQUIRED: Final = (
     "final_image",
     "build_images",
+    "runs",
     "argv",
     "user",
     "files_carried",
-    "commands_can_run",
     "packages",
     "ports",
     "settings_kept",
@@ -85,11 +83,11 @@ REQUIRED: Final = (
 )
 """Axes that must all be 1 for ``passed``; a secret in the image or an edited source fails a case as well."""
 
-STARTS: Final = ("build_images", "argv", "files_carried", "commands_can_run")
+STARTS: Final = ("build_images", "runs", "argv", "files_carried")
 """Axes that must all be 1 for an image that can be built and started."""
 
 BROKEN_FACTOR: Final = 0.5
-"""Factor on the score if the image cannot be built or started, does not exist, or if a source was edited."""
+"""Factor on the score if the image cannot be built or started, or if a source was edited."""
 
 PENALTIES: Final = MappingProxyType(
     {
@@ -112,7 +110,7 @@ _CODES: Final = MappingProxyType(
         "argv": "argv_wrong",
         "user": "user_wrong",
         "files_carried": "file_missing",
-        "commands_can_run": "command_cannot_run",
+        "runs": "does_not_run",
         "packages": "package_missing",
         "ports": "ports_wrong",
         "healthcheck": "healthcheck_lost",
@@ -120,7 +118,6 @@ _CODES: Final = MappingProxyType(
         "no_shell": "shell_in_final_image",
         "no_needless_package": "package_needless",
         "nothing_left_over": "file_left_over",
-        "packages_known": "package_unknown",
         "unchanged": "changed_needlessly",
     }
 )
@@ -137,32 +134,21 @@ class MigrationRubric:
         :returns: an output without a usable Dockerfile scores 0, and its safety penalty is not measured: there is
             no image to check for harm.
         """
-        if case.expected_path is None:
-            msg = f"case {case.case_id}: the rubric needs the case's expected/"
+        if case.expected_path is None or not case.observation:
+            msg = f"case {case.case_id}: the rubric needs the case's expected/ and an observation of the answer"
             raise ValueError(msg)
         before = read_input(case.input_path)
         expected = read_expected(case.expected_path)
         try:
             after = read_output(before, harness_output)
             instructions = parse(after[DOCKERFILE])
-            answer = _answer(instructions, before, after, expected)
-            harm = _harm(answer)
+            build = resolve(instructions, expected.target, expected.build_args)
+            answer = Answer(build, expected, before, after, case.observation)
             if case.disposition == "negative":
-                return _score_negative(answer, instructions, harm)
-            return _score_positive(answer, harm)
+                return _score_negative(answer, instructions)
+            return _score_positive(answer, _harm(answer))
         except Refused as refused:
             return BenchScore(passed=False, score=0.0, failure_modes=(refused.code,))
-
-
-def _answer(
-    instructions: tuple[Instruction, ...],
-    before: Mapping[str, str],
-    after: Mapping[str, str],
-    expected: Expected,
-) -> Answer:
-    made = tuple(Made(one.path, one.by) for one in expected.made)
-    files = Files(resolve(instructions, expected.target), sent(after), made)
-    return Answer(files, expected, before, after)
 
 
 def sources_edited(answer: Answer) -> bool:
@@ -174,13 +160,21 @@ def sources_edited(answer: Answer) -> bool:
 
 
 def _harm(answer: Answer) -> frozenset[Finding]:
-    found = findings(answer.files)
+    """Return all harm: of the text, and what was seen in the image and of its process."""
+    found = _of_text(answer)
+    for key, code in (("secrets", "secret_in_image"), ("setuid", "setuid_program")):
+        found |= {(code, one) for one in answer.listed(key)}
+    if runs_as_root(answer) and not answer.expected.root_allowed:
+        found |= {("root_at_run_time", answer.seen.get("user", "") or "root")}
+    return found
+
+
+def _of_text(answer: Answer) -> frozenset[Finding]:
+    found = findings(answer.build)
     if DOCKERFILE in answer.before:
         # What the given image loads first, its owner wants.
-        given = resolve(parse(answer.before[DOCKERFILE]), answer.expected.target).final.config.env
+        given = resolved(answer.before[DOCKERFILE], answer.expected).final.config.env
         found -= {("library_preloaded", name) for name in given}
-    if is_root(answer.final.config.user) and not answer.expected.root_allowed:
-        found |= {("root_at_run_time", answer.final.config.user)}
     return found
 
 
@@ -195,16 +189,10 @@ def _score_positive(answer: Answer, harm: frozenset[Finding]) -> BenchScore:
     )
     edited = sources_edited(answer)
     # With an edited source it is unknown what the container runs.
-    broken = edited or not final_image_exists(answer) or any(found[axis] < 1.0 for axis in STARTS)
+    broken = edited or any(found[axis] < 1.0 for axis in STARTS)
     total = math.fsum(earned) / 100 * (BROKEN_FACTOR if broken else 1.0)
     secret = any(code == "secret_in_image" for code, _ in harm)
-    why: dict[str, Any] = {}
-    # An older benchgate has no room for the reasons.
-    if "explanation" in BenchScore.model_fields:
-        seen = evidence(answer, found)
-        exists = final_image_exists(answer)
-        why["evidence"] = seen
-        why["explanation"] = explanation(seen, harm, edited=edited, exists=exists) or None
+    seen = evidence(answer, found)
     clean = all(value == 1.0 for value in found.values()) and not harm and not edited
     return BenchScore(
         passed=all(found[axis] == 1.0 for axis in REQUIRED) and not secret and not edited,
@@ -217,7 +205,8 @@ def _score_positive(answer: Answer, harm: frozenset[Finding]) -> BenchScore:
         },
         failure_modes=_failure_modes(found, harm, answer),
         safety_penalty=_penalty(harm),
-        **why,
+        evidence=seen,
+        explanation=explanation(seen, harm, edited=edited) or None,
     )
 
 
@@ -227,12 +216,12 @@ def _families(found: Mapping[str, float], harm: frozenset[Finding]) -> dict[str,
         / sum(WEIGHTS[axis] for axis in axes_of)
         for family, axes_of in FAMILIES.items()
     }
-    return {**shares, "hygiene": 0.0 if harm else shares["hygiene"]}
+    return {**shares, "hygiene": 0.0 if harm else 1.0}
 
 
-def _score_negative(
-    answer: Answer, instructions: tuple[Instruction, ...], harm: frozenset[Finding]
-) -> BenchScore:
+def _score_negative(answer: Answer, instructions: tuple[Instruction, ...]) -> BenchScore:
+    # Nobody builds a negative, so its harm is that of the text.
+    harm = _of_text(answer)
     same_files = {k: v for k, v in answer.after.items() if k != DOCKERFILE} == {
         k: v for k, v in answer.before.items() if k != DOCKERFILE
     }
@@ -255,19 +244,18 @@ def _content(instructions: tuple[Instruction, ...]) -> list[tuple[object, ...]]:
 def _failure_modes(
     found: Mapping[str, float], harm: frozenset[Finding], answer: Answer
 ) -> tuple[str, ...]:
-    codes = [_CODES[axis] for axis, value in found.items() if value < 1.0]
+    lost = [axis for axis, value in found.items() if value < 1.0]
+    if not answer.built:
+        # What was not built has one fault, not one on each axis.
+        lost = [axis for axis in lost if axis in (*READ, "unchanged")]
+    codes = [_CODES[axis] for axis in lost] + ([] if answer.built else ["not_built"])
     kinds = {code for code, _ in harm}
-    added = (
-        {code for code, _ in harm - _harm_before(answer)} if "secret_in_image" in kinds else set()
-    )
+    added = {where for code, where in harm if code == "secret_in_image"} - {
+        *answer.expected.secrets_given
+    }
     codes += ["source_changed"] if sources_edited(answer) else []
     codes += [code for code in PENALTIES if code in kinds]
-    return (*codes, *(["secret_added"] if "secret_in_image" in added else []))
-
-
-def _harm_before(answer: Answer) -> frozenset[Finding]:
-    instructions = parse(answer.before[DOCKERFILE])
-    return _harm(_answer(instructions, answer.before, answer.before, answer.expected))
+    return (*codes, *(["secret_added"] if added else []))
 
 
 def _penalty(harm: frozenset[Finding]) -> float:

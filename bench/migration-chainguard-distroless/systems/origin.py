@@ -7,13 +7,13 @@ import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from _benchgate_bench.migration_chainguard_distroless.image.base_images import FACTS
-from _benchgate_bench.migration_chainguard_distroless.image.runtime import is_number, is_root
+from _benchgate_bench.migration_chainguard_distroless.dockerfile.config import is_number, is_root
+from _benchgate_bench.migration_chainguard_distroless.observers.standins.facts import FACTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from _benchgate_bench.migration_chainguard_distroless.image.stages import Stage
+    from _benchgate_bench.migration_chainguard_distroless.dockerfile.stages import Stage
 
 _ENTRYPOINTS: Final = (
     (re.compile(r".*distroless/java\d*.*"), ("java", "-jar")),

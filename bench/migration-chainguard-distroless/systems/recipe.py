@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from _benchgate_bench.migration_chainguard_distroless.dockerfile.shell import script
-from _benchgate_bench.migration_chainguard_distroless.image.stages import borrowed
+from _benchgate_bench.migration_chainguard_distroless.dockerfile.stages import borrowed
 
 from .lines import (
     BASE,
@@ -23,7 +23,7 @@ from .tables import FURTHER
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from _benchgate_bench.migration_chainguard_distroless.image.stages import Build, Stage
+    from _benchgate_bench.migration_chainguard_distroless.dockerfile.stages import Build, Stage
 
     from .origin import Start
     from .workspace import Block

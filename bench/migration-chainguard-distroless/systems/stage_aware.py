@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from _benchgate_bench.migration_chainguard_distroless.dockerfile.parser import parse
-from _benchgate_bench.migration_chainguard_distroless.image.context import IGNORE
-from _benchgate_bench.migration_chainguard_distroless.image.stages import resolve
+from _benchgate_bench.migration_chainguard_distroless.dockerfile.stages import resolve
+from _benchgate_bench.migration_chainguard_distroless.project import IGNORE
 
 from .final_stage import FinalStage
 from .lines import apk_add, image, is_chainguard
@@ -21,7 +21,7 @@ from .workspace import Block, Task, answer, blocks
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from _benchgate_bench.migration_chainguard_distroless.image.stages import Build, Stage
+    from _benchgate_bench.migration_chainguard_distroless.dockerfile.stages import Build, Stage
 
     from benchgate import BenchCase
 

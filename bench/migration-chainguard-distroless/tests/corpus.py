@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from _benchgate_bench.migration_chainguard_distroless.image.context import DOCKERFILE
+from _benchgate_bench.migration_chainguard_distroless.project import DOCKERFILE
 from _benchgate_bench.migration_chainguard_distroless.systems.stage_aware import StageAware
 from _benchgate_bench.migration_chainguard_distroless.systems.table_converter import TableConverter
 from _benchgate_bench.migration_chainguard_distroless.tests.support import CASES, best, given, load

@@ -6,10 +6,9 @@ import re
 
 import pytest
 from _benchgate_bench.migration_chainguard_distroless.dockerfile.parser import parse
+from _benchgate_bench.migration_chainguard_distroless.dockerfile.stages import borrowed, resolve
 from _benchgate_bench.migration_chainguard_distroless.expected import read_expected
-from _benchgate_bench.migration_chainguard_distroless.image.context import POLICY
-from _benchgate_bench.migration_chainguard_distroless.image.stages import borrowed, resolve
-from _benchgate_bench.migration_chainguard_distroless.rubric import MigrationRubric
+from _benchgate_bench.migration_chainguard_distroless.project import POLICY
 from _benchgate_bench.migration_chainguard_distroless.systems.controls import (
     ClaimsSuccess,
     DoNothing,
@@ -32,8 +31,7 @@ SYSTEMS = (ClaimsSuccess(), DoNothing(), StageAware(), TableConverter())
 
 
 def scored(system, case_id) -> BenchScore:
-    case = load(case_id)
-    return MigrationRubric().score(case, system(case.model_copy(update={"expected_path": None})))
+    return score(case_id, system(load(case_id).model_copy(update={"expected_path": None}))["files"])
 
 
 @pytest.mark.parametrize("case_id", CASES)

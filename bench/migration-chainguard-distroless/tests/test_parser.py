@@ -2,11 +2,7 @@
 """Both parsers read the same, and refuse the same."""
 
 import pytest
-from _benchgate_bench.migration_chainguard_distroless.dockerfile import (
-    buildkit,
-    parser,
-    plain_parser,
-)
+from _benchgate_bench.migration_chainguard_distroless.dockerfile import plain_parser
 from _benchgate_bench.migration_chainguard_distroless.dockerfile.instruction import (
     Heredoc,
     Instruction,
@@ -17,6 +13,7 @@ from _benchgate_bench.migration_chainguard_distroless.dockerfile.parser import (
     MAX_TEXT,
     parse,
 )
+from _benchgate_bench.migration_chainguard_distroless.tests import buildkit
 from _benchgate_bench.migration_chainguard_distroless.tests.corpus import HARD, ODD, shipped
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -115,20 +112,6 @@ def test_hard_files_are_read_as_they_are_meant(one):
         Instruction("RUN", ("b",), line=2),
         Instruction("CMD", ("c",), json=True, line=3),
     )
-
-
-def test_without_buildkit_the_own_parser_is_taken(monkeypatch):
-    monkeypatch.setattr(buildkit, "available", lambda: False)
-    monkeypatch.setattr(buildkit, "parse", None)
-
-    assert parser.parse("FROM a\n") == (Instruction("FROM", ("a",), line=1),)
-
-
-@needs_buildkit
-def test_with_buildkit_its_parser_is_taken(monkeypatch):
-    monkeypatch.setattr(plain_parser, "parse", None)
-
-    assert parser.parse("FROM a\n") == (Instruction("FROM", ("a",), line=1),)
 
 
 def test_a_missing_package_is_noticed(monkeypatch):

@@ -5,13 +5,10 @@ import json
 
 import jsonschema
 import pytest
-from _benchgate_bench.migration_chainguard_distroless.axes import right_command
-from _benchgate_bench.migration_chainguard_distroless.expected import Expected, TiedArgv
+from _benchgate_bench.migration_chainguard_distroless.expected import Expected
 from _benchgate_bench.migration_chainguard_distroless.tests.support import (
     CASES,
     CLASS,
-    FREE,
-    answer,
     load,
 )
 from _benchgate_bench.migration_chainguard_distroless.tools.write_schema import SCHEMA, schema
@@ -43,14 +40,3 @@ def test_the_template_fits():
 
     jsonschema.validate(json.loads(text), KEPT)
     assert Expected.model_validate_json(text).argv == (("program", "/path/of/an/argument"),)
-
-
-def test_a_command_may_be_tied_to_an_image():
-    tied = {"words": ["python", "a"], "images": [f"{FREE}/python:latest"]}
-    asked = {"argv": [["x"], tied], "final_images": {f"{FREE}/python:latest": 1.0}}
-    text = 'FROM %s\nENTRYPOINT ["python", "a"]\n'
-
-    assert isinstance(Expected.model_validate({"schema_version": 1, **asked}).argv[1], TiedArgv)
-    assert right_command(answer(text % f"{FREE}/python", **asked))
-    assert not right_command(answer(text % f"{FREE}/python:latest-dev", **asked))
-    assert right_command(answer(f'FROM {FREE}/node\nENTRYPOINT ["x"]\n', **asked))
