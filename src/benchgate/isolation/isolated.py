@@ -265,7 +265,9 @@ class _Call:
             file.write(json.dumps(asdict(self._job)).encode() + b"\n")
             file.flush()
             while line := file.readline(self._room):
-                self._room -= len(line)
+                self._room -= len(line)  # readline may return somewhat more than that
+                if self._room <= 0:
+                    raise ValueError(f"it says more than the {ROOM} bytes that are read")
                 kind, value = read_json(line)
                 if self._told is not None:
                     raise ValueError("it said something after its result")
