@@ -37,6 +37,6 @@ def case_digest(case: BenchCase, files: tuple[str, str | None]) -> str:
     placed = {"input_path", "expected_path", "cassettes"}
     of_a_trial = {"work_path", "checkpoint", "trial", "seed", "observation"}
     unset = {"cluster"} if case.cluster is None else set()
-    left_out = dated | placed | of_a_trial | unset | {"critical"}
+    left_out = dated | placed | of_a_trial | unset | {"critical", "leak_ok"}
     facts = case.model_dump(mode="json", exclude=left_out)
     return digest({"case": facts, "input": files[0], "expected": files[1]})

@@ -112,6 +112,7 @@ class CaseTable(WireModel):
     tags: Words = ()
     cluster: Name | None = None
     timeout_seconds: Seconds | None = None
+    leak_ok: Name | None = None
 
     @model_validator(mode="after")
     def _origin_is_traceable(self) -> Self:
