@@ -20,6 +20,7 @@ from benchgate.artifacts.run_kinds import (
     RunRecord,
 )
 from benchgate.errors import ArtifactError
+from benchgate.gates.labels import since_pin
 from benchgate.promotion.tiers import next_tier
 from benchgate.promotion.verdict import PromotionGate
 from benchgate.wire.canonical import sha256_hex
@@ -168,4 +169,5 @@ def _baseline_ref(judgement: Judgement, folder: Path) -> BaselineRef | RerunBase
         run_id=before.report.run_id if before.report else None,
         outputs=outputs_digest(before.report),
         fingerprints=fingerprints(before.report),
+        relabelled=since_pin(before.report, judgement.report) if before.report else (),
     )

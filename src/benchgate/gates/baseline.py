@@ -182,23 +182,28 @@ def _case_ids(report: BenchRunReport) -> set[str]:
     return {result.case_id for result in report.per_case}
 
 
-def arm(report: BenchRunReport) -> Arm:
-    """Return a run as one side of a comparison: the means of its cases, sorted by case id."""
+def arm(report: BenchRunReport, like: BenchRunReport | None = None) -> Arm:
+    """
+    Return a run as one side of a comparison: the means of its cases, sorted by case id.
+
+    :param like: the other side, which says what is critical and which cases are alike now; a log says so itself.
+    """
     from benchgate.gates.figures import Arm, CaseFacts
 
     cases = case_figures(report.per_case)
+    labelled = like if like and like.source is report.source is None else report
     penalties = tuple(case.safety_penalty for case in cases)
     return Arm(
         case_ids=tuple(case.case_id for case in cases),
         scores=tuple(case.score for case in cases),
         penalties=penalties if any(penalty is not None for penalty in penalties) else None,
         trials=tuple(case.trials for case in cases),
-        clusters=tuple(report.clusters.get(case.case_id) for case in cases),
+        clusters=tuple(labelled.clusters.get(case.case_id) for case in cases),
         facts=tuple(
             # Not validated again: each value was in the result of a trial.
             CaseFacts.model_construct(
                 passed=None if case.erred else case.passed,
-                critical=case.case_id in report.critical,
+                critical=case.case_id in labelled.critical,
                 cost_usd=case.cost_usd,
                 duration_seconds=None if report.source else case.duration_seconds,
                 errors=case.errors,

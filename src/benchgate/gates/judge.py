@@ -11,6 +11,7 @@ from benchgate.errors import brief
 from benchgate.gates.baseline import arm
 from benchgate.gates.blockers import baseline_blockers, plan_blocker, run_blockers
 from benchgate.gates.exit_status import HELD, ExitRule, failures
+from benchgate.gates.labels import since_pin
 from benchgate.gates.run_diff import changes
 from benchgate.gates.unscored import incompleteness, too_many, unscored_note
 
@@ -126,6 +127,7 @@ class Facts:
         what was planned.
     :param further: name and objection of each further gate that objects.
     :param fingerprints: of what observed the baseline.
+    :param relabelled: what is labelled otherwise since the baseline was pinned.
     """
 
     report: BenchRunReport
@@ -138,6 +140,7 @@ class Facts:
     without_advantages: int
     replays: object | None
     fingerprints: tuple[str, ...] = ()
+    relabelled: tuple[str, ...] = ()
 
 
 def judge(
@@ -171,7 +174,7 @@ def judge(
             Facts(
                 report=report,
                 policy=facts.policy,
-                baseline=arm(before) if before else None,
+                baseline=arm(before, report) if before else None,
                 beside=facts.beside,
                 look=look,
                 excluded=(*excluded, *plan_blocker(facts.plan_problems)),
@@ -179,6 +182,7 @@ def judge(
                 without_advantages=facts.without_advantages,
                 replays=facts.replays,
                 fingerprints=fingerprints(before) if before and not facts.beside else (),
+                relabelled=since_pin(before, report) if before else (),
             )
         )
     is_hold = decision is not None and decision.outcome == "hold"
@@ -210,6 +214,7 @@ def decision_of(facts: Facts) -> tuple[Figures | None, CheckpointPromotionDecisi
     from benchgate.gates.certificate import certificate, ordered
     from benchgate.gates.decide import decide
     from benchgate.gates.decision import GateInput
+    from benchgate.gates.labels import relabelled_note
     from benchgate.gates.looks import judged_at, make_look
     from benchgate.gates.vectors import weigh_arms
 
@@ -236,6 +241,7 @@ def decision_of(facts: Facts) -> tuple[Figures | None, CheckpointPromotionDecisi
             blockers.append(("too_many_unscored", f"{name}: {text}"))
     noted += [*unscored_note(candidate, "candidate"), *notes.http_note(report, facts.beside)]
     noted += notes.builds_note(report, facts.fingerprints or fingerprints(facts.beside))
+    noted += relabelled_note(facts.relabelled, getattr(facts.look, "relabelled", ()))
     noted += notes.source_note(report, facts.beside if before else None)
     decision = decide(
         GateInput(

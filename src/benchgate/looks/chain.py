@@ -16,6 +16,7 @@ from pydantic import Field
 from benchgate.aggregate import outputs_digest
 from benchgate.audit.chain import RECORD_FILE, numbered
 from benchgate.errors import Unreadable
+from benchgate.gates.labels import labels_of, since_pin
 from benchgate.gates.looks import LookNumber
 from benchgate.looks.tally import Looked, Tally
 from benchgate.models import RunDigests
@@ -37,6 +38,13 @@ COMPARED: Final = "baseline.json"
 """The evidence that a run has only if it was compared with a baseline."""
 
 
+class SeenResult(WireModel):
+    """The fields of a result that are a label of its case."""
+
+    case_id: str
+    held_out: bool = False
+
+
 class SeenReport(WireModel):
     """The fields of a report that make it a look."""
 
@@ -45,6 +53,9 @@ class SeenReport(WireModel):
     digests: RunDigests
     source: Mapping[str, Any] | None = None
     stopped: tuple[Any, ...] = ()
+    clusters: Mapping[str, str] = Field(default_factory=empty_mapping)
+    critical: tuple[str, ...] = ()
+    per_case: tuple[SeenResult, ...] = ()
 
 
 class SeenBaseline(WireModel):
@@ -54,6 +65,7 @@ class SeenBaseline(WireModel):
     sha256: Sha256 | None = None
     report: SeenReport | None = None
     outputs: Sha256 | None = None
+    relabelled: tuple[str, ...] = ()
 
 
 class SeenRecord(WireModel):
@@ -77,7 +89,8 @@ class SeenRecord(WireModel):
         if not (report.complete or report.stopped) or before is None:
             return None
         looks = str(self.policy.get("looks", "count"))
-        return _looked(report, before, beside, looks, baseline.outputs)
+        found = _looked(report, before, beside, looks, baseline.outputs)
+        return found.model_copy(update={"relabelled": bool(baseline.relabelled)})
 
 
 def looked_at(
@@ -90,7 +103,9 @@ def looked_at(
     """
     is_itself = is_beside or before.source is not None
     beside, outputs = before if is_itself else None, outputs_digest(before)
-    return _looked(report, before.run_id, beside, policy.looks, outputs)
+    found = _looked(report, before.run_id, beside, policy.looks, outputs)
+    is_new = bool(not is_beside and since_pin(before, report))
+    return found.model_copy(update={"relabelled": is_new})
 
 
 def counter_of(count: Counting, policy: GatePolicy, *, is_beside: bool = False) -> Counter:
@@ -114,7 +129,7 @@ def _looked(
         # Results of a baseline that ran too are new each time; its system is what was looked at.
         of = str(digests.baseline)
     at = digest([dict(cases), digests.scorer, of])
-    return Looked(at=at, results=(before, report.run_id), looks=looks)
+    return Looked(at=at, results=(before, report.run_id), looks=looks, labels=labels_of(report))
 
 
 class ChainLooks:
@@ -148,7 +163,8 @@ class ChainLooks:
 
     def _same(self, looked: Looked, resumes: int | None) -> Looked:
         before = self._stopped.get(resumes)
-        return before if before and before.at == looked.at else looked
+        is_same = before and (before.at, before.labels) == (looked.at, looked.labels)
+        return before if before and is_same else looked
 
     def add(self, path: Path, *, later: bool = False) -> LookNumber | None:
         """

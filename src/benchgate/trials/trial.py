@@ -132,7 +132,7 @@ class _Attempt:
             process_kept() if alone else nullcontext(),
             signals_kept() if alone else nullcontext(),
         ):
-            case = self._case.working_in(work.path)
+            case = self._case.as_task().working_in(work.path)
             then = self._then
             output = self._answer(case, work) if then is None else str(then.output_json)
             self._output, self._outcome = output, "rubric_error"

@@ -14,8 +14,9 @@ from benchgate.artifacts.evidence_kinds import ArmReport
 from benchgate.artifacts.reading import read_artifact
 from benchgate.artifacts.run_kinds import BaselineRef
 from benchgate.audit.chain import record_folder
-from benchgate.errors import EvalError, few
+from benchgate.errors import EvalError, brief, few
 from benchgate.gates.baseline import FILE_NAME, RERUN, rank, read_baseline
+from benchgate.gates.labels import labels, labels_of, relabelled
 from benchgate.gates.policy import load_policy, load_run_table, log_policy, make_policy
 from benchgate.loader.case_digest import case_digest, files_digest
 from benchgate.loader.case_folder import case_folders, read_case
@@ -115,10 +116,13 @@ class Terms:
         digests = {case.case_id: case_digest(case, files_digest(case)) for case in cases}
         if changed := {case_id for case_id, _ in digests.items() ^ report.digests.cases.items()}:
             yield f"its cases are {there}: {few(changed)}"
-        clusters = {case.case_id: case.cluster for case in cases if case.cluster is not None}
-        critical = {case.case_id for case in cases if case.critical}
-        if clusters != dict(report.clusters) or critical != set(report.critical):
-            yield f"its clusters and critical cases are {there}"
+        now = labels(
+            {case.case_id: case.cluster for case in cases if case.cluster is not None},
+            [case.case_id for case in cases if case.critical],
+            [case.case_id for case in cases if case.held_out],
+        )
+        if differing := brief(relabelled(labels_of(report), now), "; "):
+            yield f"its cases are labelled otherwise in {class_path}: {differing}"
         # A hook that scored has a digest of its own.
         if {report.digests.rubric, report.digests.scorer} != {rubric_digest(class_path)}:
             yield f"it was not scored by the rubric of {class_path}"

@@ -75,6 +75,7 @@ def facts_of(record: RunRecord, before: ArmReport | None, outputs: Mapping[str, 
         ),
         replays=record.replays,
         fingerprints=getattr(record.baseline, "fingerprints", ()),
+        relabelled=getattr(record.baseline, "relabelled", ()),
     )
 
 

@@ -10,6 +10,7 @@ from benchgate.artifacts.reading import read_artifact
 from benchgate.artifacts.run_kinds import RerunBaseline, case_file_name
 from benchgate.gates.baseline import arm, differences, read_baseline
 from benchgate.gates.decision import PREFIX
+from benchgate.gates.labels import since_pin
 from benchgate.promotion.tiers import next_tier
 from benchgate.promotion.verdict import judge_tier
 from benchgate.training.checkpoints import DIGEST_KEY
@@ -74,8 +75,10 @@ def baseline_faults(
     for problem in (*baseline.problems, *differences(baseline.report, record.report)):
         yield f"baseline: could not be compared with: {problem}"
     yield from same("baseline.run_id", baseline.report.run_id, reference.run_id)
+    labels = [*since_pin(baseline.report, record.report)]
+    yield from same("baseline.relabelled", labels, [*reference.relabelled])
     yield from same("baseline.outputs", outputs_digest(baseline.report), reference.outputs)
-    there, here = arm(baseline.report), before.arm
+    there, here = arm(baseline.report, record.report), before.arm
     yield from same("evidence/baseline.json", _arm_values(there), _arm_values(here))
     if there.facts != here.facts:
         yield "evidence/baseline.json: passed, critical, cost or duration are not those of the baseline"
