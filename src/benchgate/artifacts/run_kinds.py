@@ -107,11 +107,7 @@ class Harness(WireModel):
 
 
 class BaselineRef(WireModel):
-    """
-    The baseline that a run was compared with; with an observer its outputs, and the builds that observed them.
-
-    :param relabelled: which cases were labelled otherwise when it was pinned, each with both values.
-    """
+    """The baseline of a run, with an observer its outputs and who observed them; what is labelled otherwise since."""
 
     path: str
     sha256: Sha256 | None
