@@ -98,7 +98,7 @@ def test_a_baseline_that_runs_too_is_labelled_by_the_class(looks):
     assert looks.number(0.2, **both) == 1
     looks.echo.case("02", critical="true")
     run = looks.run(0.2, **both)
-    assert (run.judgement.decision.look.number, len(notes(run))) == (2, 1)
+    assert (run.judgement.decision.look.number, len(notes(run))) == (3, 1)
     assert looks.is_valid()
 
 

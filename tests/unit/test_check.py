@@ -715,7 +715,7 @@ def test_a_pin_without_a_baseline_or_elsewhere_is_a_problem(pinned):
 
 
 def test_a_baseline_of_other_cases(pinned):
-    pinned.edit("cases/002/case.toml", '"easy"', '"hard"')
+    pinned.edit("cases/002/case.toml", '"positive"', '"negative"')
     pinned.write("cases/003/input/question.txt", "another")
     shutil.rmtree(pinned.path / "cases/004")
     pinned.case("011")
@@ -724,8 +724,6 @@ def test_a_baseline_of_other_cases(pinned):
         f"baseline.json:1: case '002' was changed since; {REMEDY}",
         f"baseline.json:1: case '003' was changed since; {REMEDY}",
         f"baseline.json:1: case '004' is in the baseline only; {REMEDY}",
-        f"baseline.json:1: case '011' is not in the baseline; {REMEDY}",
-        f"baseline.json:1: case '012' is not in the baseline; {REMEDY}",
     ]
 
 

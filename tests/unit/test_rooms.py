@@ -37,17 +37,17 @@ BUDGETS = {
     "artifacts": 1750,
     "audit": 1125,
     "cassettes": 325,
-    "check": 775,
+    "check": 800,
     "cli": 2400,
     "errors": 300,
-    "gates": 4150,
+    "gates": 4225,
     "http": 525,
     "ids": 150,
     "interop": 2075,
     "isolation": 800,
     "live": 500,
-    "loader": 1400,
-    "looks": 800,
+    "loader": 1425,
+    "looks": 900,
     "models": 525,
     "promotion": 300,
     "pytest_plugin": 2525,
@@ -69,7 +69,7 @@ BUDGETS = {
 }
 """Lines of Python of each room, rounded up to 25. To raise one is a visible diff, to be argued for where it is made."""
 
-TOTAL = 34900
+TOTAL = 34883
 """Lines of the package, rounded up to 100: not every room can grow to its budget."""
 
 MOST = 300

@@ -163,11 +163,12 @@ def _baseline_ref(judgement: Judgement, folder: Path) -> BaselineRef | RerunBase
         return None
     if judgement.beside is not None:
         return RerunBaseline(report=judgement.beside)
+    is_said = judgement.decision and "note_relabelled" in judgement.decision.notes
     return BaselineRef(
         path=os.path.relpath(before.path, folder),
         sha256=before.sha256,
         run_id=before.report.run_id if before.report else None,
         outputs=outputs_digest(before.report),
         fingerprints=fingerprints(before.report),
-        relabelled=since_pin(before.report, judgement.report) if before.report else (),
+        relabelled=since_pin(before.report, judgement.report) if is_said and before.report else (),
     )

@@ -158,17 +158,18 @@ def differences(baseline: BenchRunReport, candidate: BenchRunReport) -> Iterator
         yield f"its task class is {baseline.task_class!r}, not {candidate.task_class!r}"
         return
     before, after = _case_ids(baseline), _case_ids(candidate)
-    is_bench = baseline.source is None or candidate.source is None  # else policy.missing decides
-    if is_bench and before - after:
-        yield f"cases only in the baseline: {few(before - after)}"
-    if is_bench and after - before:
-        yield f"cases not in the baseline: {few(after - before)}"
-    old, new = baseline.digests, candidate.digests
-    changed = {c for c in before & after if old.cases.get(c) != new.cases.get(c)}
+    is_log = [side.source is not None for side in (baseline, candidate)]
+    gone, new = before - after - candidate.retired.keys(), after - before
+    if gone and not all(is_log):  # else policy.missing decides
+        yield f"cases only in the baseline: {few(gone)}"
+    if new and not all(is_log) and (any(is_log) or new == after):
+        yield f"cases not in the baseline: {few(new)}"
+    old, now = baseline.digests, candidate.digests
+    changed = {c for c in before & after if old.cases.get(c) != now.cases.get(c)}
     if changed:
         yield f"cases changed since: {few(changed)}"
-    if old.scorer != new.scorer:
-        yield f"its rubric differs: {old.scorer[:12]}, now {new.scorer[:12]}"
+    if old.scorer != now.scorer:
+        yield f"its rubric differs: {old.scorer[:12]}, now {now.scorer[:12]}"
     if rank(candidate.isolation_class) < rank(baseline.isolation_class):
         yield f"its isolation is {baseline.isolation_class}, now {candidate.isolation_class}, which is lower"
 
@@ -186,12 +187,14 @@ def arm(report: BenchRunReport, like: BenchRunReport | None = None) -> Arm:
     """
     Return a run as one side of a comparison: the means of its cases, sorted by case id.
 
-    :param like: the other side, which says what is critical and which cases are alike now; a log says so itself.
+    :param like: the other side, which says what is critical, which cases are alike, and which there are now; a log says
+        so itself.
     """
     from benchgate.gates.figures import Arm, CaseFacts
 
-    cases = case_figures(report.per_case)
     labelled = like if like and like.source is report.source is None else report
+    known = {result.case_id for result in labelled.per_case}
+    cases = [case for case in case_figures(report.per_case) if case.case_id in known]
     penalties = tuple(case.safety_penalty for case in cases)
     return Arm(
         case_ids=tuple(case.case_id for case in cases),

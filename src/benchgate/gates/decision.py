@@ -66,6 +66,7 @@ class GateInput:
     :param blockers: conditions that failed before any statistics, such as a missing baseline.
     :param further: name and objection of each further gate that objects; one is enough for ``hold``.
     :param noted: notes that follow from the runs and not from the figures.
+    :param with_new: the figures with the cases that the baseline lacks, which it would have solved; ``None`` without.
     :param is_log: the results were read from the log of another harness.
     """
 
@@ -77,3 +78,4 @@ class GateInput:
     further: tuple[Blocker, ...] = ()
     noted: tuple[Blocker, ...] = ()
     is_log: bool = False
+    with_new: Figures | None = None

@@ -11,7 +11,7 @@ from benchgate.errors import brief
 from benchgate.gates.baseline import arm
 from benchgate.gates.blockers import baseline_blockers, plan_blocker, run_blockers
 from benchgate.gates.exit_status import HELD, ExitRule, failures
-from benchgate.gates.labels import since_pin
+from benchgate.gates.labels import relabelled_note, since_pin
 from benchgate.gates.run_diff import changes
 from benchgate.gates.unscored import incompleteness, too_many, unscored_note
 
@@ -214,12 +214,12 @@ def decision_of(facts: Facts) -> tuple[Figures | None, CheckpointPromotionDecisi
     from benchgate.gates.certificate import certificate, ordered
     from benchgate.gates.decide import decide
     from benchgate.gates.decision import GateInput
-    from benchgate.gates.labels import relabelled_note
     from benchgate.gates.looks import judged_at, make_look
+    from benchgate.gates.missing import counted_as_best, without_new
     from benchgate.gates.vectors import weigh_arms
 
     report, before, policy = facts.report, facts.baseline, facts.policy
-    candidate, figures = arm(report), None
+    candidate, figures, with_new = arm(report), None, None
     blockers = [*run_blockers(report), *facts.excluded]
     sides: list[tuple[str, Arm, BenchRunReport | None]] = [("candidate", candidate, report)]
     noted = [*notes.advantages_note(facts.without_advantages), *notes.replay_note(facts.replays)]
@@ -232,7 +232,13 @@ def decision_of(facts: Facts) -> tuple[Figures | None, CheckpointPromotionDecisi
         blockers += [(one.code, one.message) for one in found if one.code in counts]
         blockers += [] if found else [("incomplete_run", "the rest might have promoted it")]
     elif before is not None:
-        figures, objections = weigh_arms(before, candidate, judged_at(policy, facts.look))
+        level, whole = judged_at(policy, facts.look), candidate
+        candidate, new = without_new(before, whole) if report.source is None else (whole, ())
+        figures, objections = weigh_arms(before, candidate, level)
+        if new:
+            solved = counted_as_best(whole, before, policy)
+            with_new = weigh_arms(solved, whole, level, advice=False)[0]
+            noted.insert(0, notes.new_cases_note(new, len(whole.scores)))
         blockers += objections
         sides.append(("baseline", before, facts.beside))
         noted += unscored_note(before, "baseline")
@@ -253,6 +259,7 @@ def decision_of(facts: Facts) -> tuple[Figures | None, CheckpointPromotionDecisi
             further=facts.further,
             is_log=report.source is not None,
             noted=tuple(noted),
+            with_new=with_new,
         )
     )
     return figures, decision.model_copy(update=early)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.errors import brief
 
@@ -13,19 +13,22 @@ if TYPE_CHECKING:
     from benchgate.models import BenchRunReport
 
 
+CASE: Final = "case "
+"""Begins what a label says of a case that is there, or retired."""
+
+
+def cases_of(found: Mapping[str, str]) -> set[tuple[str, str]]:
+    """Return those of some labels that say which cases there are."""
+    return {one for one in found.items() if one[0].startswith(CASE)}
+
+
 def labels_of(report: BenchRunReport | Any) -> dict[str, str]:
-    """Return what is not the default, by what it is of; of a report, or of what was read of one."""
-    held_out = {result.case_id for result in report.per_case if result.held_out}
-    return labels(report.clusters, report.critical, held_out)
-
-
-def labels(
-    clusters: Mapping[str, str], critical: Iterable[str], held_out: Iterable[str]
-) -> dict[str, str]:
-    """Return labels as :func:`labels_of` does."""
-    found = {f"cluster of {case_id}": name for case_id, name in clusters.items()}
-    found |= {f"critical of {case_id}": "true" for case_id in critical}
-    return found | {f"held_out of {case_id}": "true" for case_id in held_out}
+    """Return the cases and what is not the default of them; of a report, or of what else has these fields."""
+    found = {f"{CASE}{one.case_id}": "there" for one in report.per_case}
+    found |= {f"{CASE}{case_id}": f"retired: {why}" for case_id, why in report.retired.items()}
+    found |= {f"cluster of {case_id}": name for case_id, name in report.clusters.items()}
+    found |= {f"critical of {case_id}": "true" for case_id in report.critical}
+    return found | {f"held_out of {one.case_id}": "true" for one in report.per_case if one.held_out}
 
 
 def relabelled(before: Mapping[str, str], now: Mapping[str, str]) -> tuple[str, ...]:

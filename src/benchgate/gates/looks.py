@@ -31,11 +31,13 @@ class LookNumber(int):
 
     :param otherwise: how the first look of the series said that alpha is divided, if this one says it otherwise.
     :param relabelled: how cases were labelled otherwise at the last look at the same results.
+    :param over_first: the outcome over the cases of the first look, if the cases are others now.
     :param baselines: how many baselines were looked at on the same cases, where somebody counts them.
     """
 
     otherwise: str | None = None
     relabelled: tuple[str, ...] = ()
+    over_first: str | None = None
     baselines: int = 0
 
 
@@ -47,6 +49,7 @@ class Look(WireModel):
     :param alpha: two-sided level of this look.
     :param chance: largest probability that so many worthless candidates had a promotion among them.
     :param relabelled: how cases were labelled otherwise at the last look at the same results, each with both values.
+    :param over_first: the outcome over the cases of the first look, if the cases are others now.
     :param can_promote: whether the best scores that there can be would be promoted at this level.
     """
 
@@ -55,6 +58,7 @@ class Look(WireModel):
     chance: Number
     can_promote: bool
     relabelled: tuple[Text, ...] = Field(default=(), exclude_if=lambda texts: not texts)
+    over_first: str | None = Field(default=None, exclude_if=lambda outcome: outcome is None)
 
 
 def number_of(look: Look | None) -> LookNumber | None:
@@ -62,7 +66,7 @@ def number_of(look: Look | None) -> LookNumber | None:
     if look is None:
         return None
     number = LookNumber(look.number)
-    number.relabelled = look.relabelled
+    number.relabelled, number.over_first = look.relabelled, look.over_first
     return number
 
 
@@ -113,6 +117,7 @@ def make_look(policy: GatePolicy, number: int, figures: Figures) -> Look:
     return Look(
         number=number,
         relabelled=getattr(number, "relabelled", ()),
+        over_first=getattr(number, "over_first", None),
         alpha=level,
         chance=series_chance(policy, number),
         can_promote=number <= (declared_looks(policy) or number)

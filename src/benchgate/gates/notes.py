@@ -155,6 +155,13 @@ def builds_note(report: BenchRunReport, before: Collection[str]) -> Iterator[Blo
         yield "observer_fingerprint", f"{text}; for the baseline {few(before)}" if before else text
 
 
+def new_cases_note(new: Collection[str], count: int) -> Blocker:
+    """Return which of the candidate's cases the baseline lacks."""
+    what = "is new and was" if len(new) == 1 else "are new and were"
+    text = f"{count - len(new)} of {count} cases: {few(new)} {what} not compared"
+    return "new_cases", text
+
+
 def source_note(report: BenchRunReport, before: BenchRunReport | None) -> Iterator[Blocker]:
     """Yield which cases the logs of both sides name and neither has a result of: they are not compared."""
     if report.source is None or before is None or before.source is None:

@@ -2,13 +2,14 @@
 Counts the looks at a baseline in the chain of a class.
 
 A look is a full run, complete or stopped early, that was compared with a baseline. Looks at one baseline have the same
-cases, the same rubric and the same results of the baseline; of a baseline that runs too, the same system; of a log, the
-same file. Results seen before are no further look, nor is completing a run that stopped. All of this is in the records.
+rubric and the same results of the baseline; of a baseline that runs too, the same system and cases; of a log, the same
+file. Results seen before are no further look, nor is completing a run that stopped. All of this is in the records.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic import Field
@@ -16,7 +17,7 @@ from pydantic import Field
 from benchgate.aggregate import outputs_digest
 from benchgate.audit.chain import RECORD_FILE, numbered
 from benchgate.errors import Unreadable
-from benchgate.gates.labels import labels_of, since_pin
+from benchgate.gates.labels import CASE, cases_of, labels_of, since_pin
 from benchgate.gates.looks import LookNumber
 from benchgate.looks.tally import Looked, Tally
 from benchgate.models import RunDigests
@@ -24,12 +25,15 @@ from benchgate.wire.canonical import digest
 from benchgate.wire.model import Count, Sha256, Version, WireModel, empty_mapping
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Iterable
 
     from benchgate.gates.judge import Counter
     from benchgate.gates.policy import GatePolicy
     from benchgate.models import BenchRunReport
 
+
+Asked = tuple["BenchRunReport", "GatePolicy"] | Path | None
+"""A candidate: its report and policy, or its record."""
 
 Counting = Callable[[Looked], LookNumber]
 """Returns the number of a look."""
@@ -56,6 +60,7 @@ class SeenReport(WireModel):
     clusters: Mapping[str, str] = Field(default_factory=empty_mapping)
     critical: tuple[str, ...] = ()
     per_case: tuple[SeenResult, ...] = ()
+    retired: Mapping[str, str] = Field(default_factory=empty_mapping)
 
 
 class SeenBaseline(WireModel):
@@ -90,7 +95,7 @@ class SeenRecord(WireModel):
             return None
         looks = str(self.policy.get("looks", "count"))
         found = _looked(report, before, beside, looks, baseline.outputs)
-        return found.model_copy(update={"relabelled": bool(baseline.relabelled)})
+        return found.model_copy(update={"relabelled": _costs(baseline.relabelled)})
 
 
 def looked_at(
@@ -104,8 +109,13 @@ def looked_at(
     is_itself = is_beside or before.source is not None
     beside, outputs = before if is_itself else None, outputs_digest(before)
     found = _looked(report, before.run_id, beside, policy.looks, outputs)
-    is_new = bool(not is_beside and since_pin(before, report))
-    return found.model_copy(update={"relabelled": is_new})
+    is_new = not is_beside and _costs(since_pin(before, report))
+    return found.model_copy(update={"relabelled": is_new, "asked": (report, policy)})
+
+
+def _costs(relabelled: Iterable[str]) -> bool:
+    """Whether labels differ from those of the pin: cases may come and go until the first look."""
+    return any(not text.startswith(CASE) for text in relabelled)
 
 
 def counter_of(count: Counting, policy: GatePolicy, *, is_beside: bool = False) -> Counter:
@@ -121,7 +131,10 @@ def _looked(
     outputs: str | None,
 ) -> Looked:
     # Of a baseline that was observed again the outputs are the same: the best of many observations is sought there.
-    digests, cases, of = report.digests, report.digests.cases, outputs or before
+    digests, of = report.digests, outputs or before
+    cases = (
+        digests.cases if beside else {}
+    )  # of a pin they may come and go: that is a change of labels
     if beside is not None and beside.source is not None:
         # The cases of the baseline: a candidate that leaves one out begins no new count.
         cases, of = beside.digests.cases, str(beside.digests.system)
@@ -142,6 +155,7 @@ class ChainLooks:
 
     def __init__(self, runs: Path | None = None, resumes: int | None = None) -> None:
         self._runs, self._resumes = runs, resumes
+        self._folders: dict[str, list[Path]] = {}
         self._stopped: dict[int | None, Looked] = {}
         self._tally = Tally()
         self._last = 0
@@ -159,7 +173,21 @@ class ChainLooks:
             if seq > self._last:
                 self.add(folder / RECORD_FILE, later=True)
                 self._last = seq
-        return self._tally.number(self._same(looked, self._resumes))
+        looked = self._same(looked, self._resumes)
+        return self._compared(looked, self._tally.number(looked), looked.asked)
+
+    def _compared(self, looked: Looked, number: LookNumber, asked: Asked) -> LookNumber:
+        """Add the outcome over the cases of the first look, if these are others; ``asked`` is the candidate."""
+        first = next(iter(self._tally.series.get(looked.at, {}).values()), looked)
+        if (
+            asked
+            and looked.at in self._folders
+            and cases_of(first.labels) != cases_of(looked.labels)
+        ):
+            from benchgate.looks.first_cases import over_first
+
+            number.over_first = over_first(self._folders[looked.at], asked, number)
+        return number
 
     def _same(self, looked: Looked, resumes: int | None) -> Looked:
         before = self._stopped.get(resumes)
@@ -183,4 +211,8 @@ class ChainLooks:
             looked = self._same(looked, (record.resumes or {}).get("seq"))
             if record.report and record.report.stopped:
                 self._stopped[record.seq] = looked
-        return None if looked is None else self._tally.add(looked)
+        if looked is None:
+            return None
+        number = self._compared(looked, self._tally.add(looked), None if later else path)
+        self._folders.setdefault(looked.at, []).append(path.parent)
+        return number

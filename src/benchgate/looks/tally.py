@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import Field
 
@@ -69,7 +70,8 @@ class Looked(WireModel):
     :param cases: digest of the cases alone, where somebody asks how many baselines they were compared with.
     :param decision: that of an Acceptor, which its search is not told.
     :param labels: of the cases, as :mod:`benchgate.gates.labels` has them; with others this is another look.
-    :param relabelled: they are not those of the pinned baseline: the first look with these counts twice.
+    :param relabelled: the first have changed since the pin, which counts as a look, as each change does.
+    :param asked: report and policy of the candidate, while it is judged.
     :param over: this is no look: it ends the series, for its decisions were shown.
     """
 
@@ -80,9 +82,10 @@ class Looked(WireModel):
     decision: LookDecision | None = None
     labels: Mapping[str, str] = Field(default_factory=empty_mapping)
     relabelled: bool = False
+    asked: Any = Field(default=None, exclude=True)
     over: bool = False
 
-    @property
+    @cached_property
     def seen(self) -> Seen:
         """What makes this a look of its own, of those at the same thing."""
         return self.results, tuple(sorted(self.labels.items()))
@@ -105,8 +108,9 @@ class Tally:
     def number(self, looked: Looked) -> LookNumber:
         """Return the number that a look has or would have; results that were seen have that of the first time."""
         seen, place = self.series.get(looked.at, {}), (looked.at, looked.seen)
-        charged = {one.seen[1] for one in (*seen.values(), looked) if one.relabelled}
-        new = len(seen) + 1 + len(charged) + self.unknown
+        series = (*seen.values(), looked)
+        changes = len({one.seen[1] for one in series}) - 1 + series[0].relabelled
+        new = len(series) + changes + self.unknown
         number = LookNumber(self._numbers.get(place, new))
         others = (one for one in reversed(seen.values()) if one.results[1] == looked.results[1])
         if before := next((one for one in others if one.labels != looked.labels), None):

@@ -114,6 +114,7 @@ class CaseTable(WireModel):
     cluster: Name | None = None
     timeout_seconds: Seconds | None = None
     leak_ok: Name | None = None
+    retired: Name | None = None
 
     @model_validator(mode="after")
     def _origin_is_traceable(self) -> Self:
@@ -132,6 +133,7 @@ CURATED: Final[Mapping[str, Any]] = {
     "tags": (),
     "cluster": None,
     "leak_ok": None,
+    "retired": None,
 }
 """What is said of a case besides its task, and what systems, rubrics and observers get in its place: no score can
 depend on it, so that it may change without a new baseline."""
@@ -146,8 +148,8 @@ class BenchCase(CaseTable):
     randomness from ``seed``, so that the trial can be repeated; each trial has its own. ``checkpoint`` is ``None`` if
     the system names no file of that kind. ``observation`` is what the class's observer said of the output, for the
     rubric: a read-only mapping, empty without an observer. No score can depend on what is said of
-    a case besides its task: ``difficulty``, dates, ``held_out``, ``critical``, ``tags``, ``cluster`` and ``leak_ok``
-    have the same value in every case.
+    a case besides its task: ``difficulty``, dates, ``held_out``, ``critical``, ``tags``, ``cluster``, ``leak_ok``
+    and ``retired`` have the same value in every case.
     """
 
     facts: FrozenJson = Field(default_factory=empty_mapping)

@@ -83,6 +83,8 @@ def stopping(
         ran = tuple(takewhile(lambda result: not irregular(result), trials.results()))
         if not ran or len(ran) % trials.trials or len(ran) == len(trials.keys):
             return
+        if len(places) * trials.trials < len(trials.keys):  # a new case may have anything to gain
+            return
         look, part = number(before, whole()), arm(whole().model_copy(update={"per_case": ran}))
         if not any(baseline_blockers(whole(), baseline)) and certificate(side, part, policy, look):
             request.stopped.append(STOP)

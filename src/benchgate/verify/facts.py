@@ -31,6 +31,8 @@ GATE: Final = "gate:"
 OF_THE_RUN: Final = (
     "incomplete_run",
     "too_many_unscored",
+    "new_cases_decide",
+    "cases_changed_the_answer",
     "baseline_missing",
     "baseline_mismatch",
     "observer_mismatch",
