@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import shutil
+import warnings
+from datetime import timedelta
 
 import pytest
 
 from benchgate.cli import main
 from benchgate.gates.exit_status import HELD
+from benchgate.wire import clock
 from tests.engine.test_looks import SPEND, Looks
 
 PREFIX = "checkpoint_promotion_blocked_"
@@ -167,3 +170,19 @@ def test_where_the_answer_is_the_same_nothing_objects(looks, capsys):
     capsys.readouterr()
     assert main(["verify", str(looks.echo.out)]) == 1
     assert "over_first" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("days", "is_said"), [(89, False), (91, True)])
+def test_an_old_baseline_is_named_with_the_command_that_makes_it_again(looks, days, is_said):
+    path = looks.echo.path / "baseline.json"
+    record = json.loads(path.read_bytes())
+    record["finished_at"] = f"{clock.now() - timedelta(days=days):%Y-%m-%dT%H:%M:%SZ}"
+    path.write_text(json.dumps(record))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        looks.run(0.5)
+    found = [str(one.message) for one in caught if "days old" in str(one.message)]
+    assert bool(found) is is_said
+    if is_said:
+        assert found[0].startswith(f"the baseline is {days} days old, and a model changes behind")
+        assert "pytest --bench=echo --bench-system=" in found[0]

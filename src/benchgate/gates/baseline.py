@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, get_args
+
+from pydantic import AwareDatetime
 
 from benchgate.aggregate import case_figures, irregular
 from benchgate.errors import ArtifactError, Unreadable, few
@@ -14,6 +17,7 @@ from benchgate.gates.policy import GatePolicy
 from benchgate.gates.unscored import incompleteness
 from benchgate.ids import run_id, system_digest
 from benchgate.models import BenchRunReport, Isolation
+from benchgate.wire import clock
 from benchgate.wire.canonical import sha256_hex
 from benchgate.wire.files import read_bytes
 from benchgate.wire.model import Artifact
@@ -26,6 +30,7 @@ if TYPE_CHECKING:
 
 
 FILE_NAME: Final = "baseline.json"
+MAX_AGE: Final = timedelta(days=90)
 RERUN: Final = "run:"
 REMEDY: Final = "make it again: pytest --bench=CLASS --bench-system=NAME --bench-baseline=none, then benchgate pin"
 
@@ -36,6 +41,7 @@ class BaselineRecord(Artifact):
     report: BenchRunReport
     policy: GatePolicy
     decision: CheckpointPromotionDecision
+    finished_at: AwareDatetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,11 +139,16 @@ def read_policy_of(path: Path) -> GatePolicy:
 
 
 def baseline_notes(baseline: Baseline, policy: GatePolicy, level: Isolation) -> Iterator[str]:
-    """Yield what to know of a baseline that was read: an old default that judged it, and less isolation than now."""
+    """Yield what to know of a baseline that was read: an old default, less isolation than now, and a high age."""
     if baseline.report is None:
         return
     before = baseline.report.isolation_class
-    if "test" not in policy.model_fields_set and read_policy_of(baseline.path).test == "welch":
+    record = BaselineRecord.read_file(baseline.path, "record of a run")
+    if (age := clock.now() - record.finished_at) >= MAX_AGE:
+        remedy = REMEDY.replace("CLASS", baseline.report.task_class)
+        remedy = remedy.replace("NAME", baseline.report.system)
+        yield f"the baseline is {age.days} days old, and a model changes behind its name; {remedy}"
+    if "test" not in policy.model_fields_set and record.policy.test == "welch":
         yield 'gate.toml names no test, so pairs decide; test = "welch" keeps what judged before'
     if rank(before) < rank(level):
         yield f"isolation {level}: the baseline's was {before}, where a system could do more"

@@ -117,9 +117,8 @@ def _cases_objection(inputs: GateInput) -> Iterator[Blocker]:
     if over not in {None, "promote"}:
         text = f"over the cases of the first look at this baseline the decision is {over}"
         yield "cases_changed_the_answer", text
-    if inputs.with_new and (
-        codes := [*dict(_objections(replace(inputs, figures=inputs.with_new)))]
-    ):
+    new = inputs.with_new
+    if codes := [*dict(_objections(replace(inputs, figures=new)))] if new else []:
         text = "if the baseline had solved the new cases, the decision would not be promote"
         yield "new_cases_decide", f"{text}: {', '.join(codes)}"
 

@@ -17,11 +17,6 @@ CASE: Final = "case "
 """Begins what a label says of a case that is there, or retired."""
 
 
-def cases_of(found: Mapping[str, str]) -> set[tuple[str, str]]:
-    """Return those of some labels that say which cases there are."""
-    return {one for one in found.items() if one[0].startswith(CASE)}
-
-
 def labels_of(report: BenchRunReport | Any) -> dict[str, str]:
     """Return the cases and what is not the default of them; of a report, or of what else has these fields."""
     found = {f"{CASE}{one.case_id}": "there" for one in report.per_case}
@@ -48,8 +43,6 @@ def since_pin(before: BenchRunReport, now: BenchRunReport) -> tuple[str, ...]:
 
 def relabelled_note(since_pin: Iterable[str], since_look: Iterable[str]) -> Iterator[Blocker]:
     """Yield what was labelled otherwise when the baseline was pinned, or when the same results were looked at."""
-    pinned, looked = brief(since_pin, "; "), brief(since_look, "; ")
-    parts = [f"since the baseline was pinned: {pinned}"] * bool(pinned)
-    parts += [f"since an earlier look at these results: {looked}"] * bool(looked)
-    if parts:
+    named = {"the baseline was pinned": since_pin, "an earlier look at these results": since_look}
+    if parts := [f"since {when}: {brief(texts, '; ')}" for when, texts in named.items() if texts]:
         yield "relabelled", "; ".join(parts)

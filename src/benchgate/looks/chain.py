@@ -17,7 +17,7 @@ from pydantic import Field
 from benchgate.aggregate import outputs_digest
 from benchgate.audit.chain import RECORD_FILE, numbered
 from benchgate.errors import Unreadable
-from benchgate.gates.labels import CASE, cases_of, labels_of, since_pin
+from benchgate.gates.labels import CASE, labels_of, since_pin
 from benchgate.gates.looks import LookNumber
 from benchgate.looks.tally import Looked, Tally
 from benchgate.models import RunDigests
@@ -141,8 +141,10 @@ def _looked(
     elif beside is not None:
         # Results of a baseline that ran too are new each time; its system is what was looked at.
         of = str(digests.baseline)
-    at = digest([dict(cases), digests.scorer, of])
-    return Looked(at=at, results=(before, report.run_id), looks=looks, labels=labels_of(report))
+    at, labels = digest([dict(cases), digests.scorer, of]), labels_of(report)
+    there = digest([one for one in sorted(labels.items()) if one[0].startswith(CASE)])
+    found: dict[str, Any] = {"looks": looks, "labels": labels, "cases": there}
+    return Looked(at=at, results=(before, report.run_id), **found)
 
 
 class ChainLooks:
@@ -179,11 +181,7 @@ class ChainLooks:
     def _compared(self, looked: Looked, number: LookNumber, asked: Asked) -> LookNumber:
         """Add the outcome over the cases of the first look, if these are others; ``asked`` is the candidate."""
         first = next(iter(self._tally.series.get(looked.at, {}).values()), looked)
-        if (
-            asked
-            and looked.at in self._folders
-            and cases_of(first.labels) != cases_of(looked.labels)
-        ):
+        if asked and looked.at in self._folders and first.cases != looked.cases:
             from benchgate.looks.first_cases import over_first
 
             number.over_first = over_first(self._folders[looked.at], asked, number)
