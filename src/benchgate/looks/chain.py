@@ -141,10 +141,11 @@ def _looked(
     elif beside is not None:
         # Results of a baseline that ran too are new each time; its system is what was looked at.
         of = str(digests.baseline)
-    at, labels = digest([dict(cases), digests.scorer, of]), labels_of(report)
+    at = digest([dict(cases), digests.scorer, of])
+    labels = {} if report.source else labels_of(report)
     there = digest([one for one in sorted(labels.items()) if one[0].startswith(CASE)])
-    found: dict[str, Any] = {"looks": looks, "labels": labels, "cases": there}
-    return Looked(at=at, results=(before, report.run_id), **found)
+    results = before, report.run_id
+    return Looked(at=at, results=results, looks=looks, labels=labels, cases=there)
 
 
 class ChainLooks:
