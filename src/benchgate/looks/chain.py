@@ -144,8 +144,7 @@ def _looked(
     at = digest([dict(cases), digests.scorer, of])
     labels = {} if report.source else labels_of(report)
     there = digest([one for one in sorted(labels.items()) if one[0].startswith(CASE)])
-    results = before, report.run_id
-    return Looked(at=at, results=results, looks=looks, labels=labels, cases=there)
+    return Looked(at=at, results=(before, report.run_id), looks=looks, labels=labels, cases=there)
 
 
 class ChainLooks:
