@@ -86,12 +86,8 @@ def test_cases_that_come_and_go_after_a_look_cost_one(looks):
     looks.echo.case("04", retired='"too easy"')
     assert looks.number(0.4, **SPEND) == 4
     run = looks.run(0.2, **SPEND)
-    assert (
-        said(run, "note_relabelled")[0].endswith(
-            "since an earlier look at these results: case 04 was there, is retired: too easy"
-        )
-        or run.judgement.decision.look.number == 5
-    )
+    assert "case 04 was there, is retired: too easy" in said(run, "note_relabelled")[0]
+    assert run.judgement.decision.look.number == 5
     assert looks.is_valid()
 
 
