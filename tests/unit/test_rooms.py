@@ -37,18 +37,18 @@ BUDGETS = {
     "artifacts": 1750,
     "audit": 1125,
     "cassettes": 325,
-    "check": 700,
+    "check": 800,
     "cli": 2450,
     "errors": 300,
-    "gates": 4200,
+    "gates": 4375,
     "http": 525,
     "ids": 150,
     "interop": 2075,
     "isolation": 850,
     "live": 500,
-    "loader": 1400,
-    "looks": 750,
-    "models": 500,
+    "loader": 1425,
+    "looks": 900,
+    "models": 525,
     "promotion": 300,
     "pytest_plugin": 2525,
     "registry": 225,
@@ -63,13 +63,13 @@ BUDGETS = {
     "training": 875,
     "training_types": 100,
     "trials": 1775,
-    "verify": 1400,
+    "verify": 1425,
     "wire": 2025,
     "wording": 925,
 }
 """Lines of Python of each room, rounded up to 25. To raise one is a visible diff, to be argued for where it is made."""
 
-TOTAL = 34453
+TOTAL = 34883
 """Lines of the package, rounded up to 100: not every room can grow to its budget."""
 
 MOST = 300

@@ -156,6 +156,14 @@ CONDITIONS: Final[Mapping[str, Condition]] = {
         "run the named samples again in their harness, and give the new log; if a crash is the true result of the "
         "baseline, say so: --policy=baseline_errors=zero",
     ),
+    "new_cases_decide": Condition(
+        "whether it is good enough depends on cases that the baseline lacks",
+        step="run the baseline's system on all cases, and pin that run: benchgate pin RUN --yes",
+    ),
+    "cases_changed_the_answer": Condition(
+        "whether it is good enough depends on which cases were added or retired after a look",
+        step="say why these cases changed, and pin a new baseline of all cases: benchgate pin RUN --yes",
+    ),
     "baseline_missing": Condition(
         step="pin a complete run as the baseline: benchgate pin RUN --yes",
     ),
@@ -179,11 +187,11 @@ CONDITIONS: Final[Mapping[str, Condition]] = {
     ),
     "looks_mismatch": Condition(
         "looks at this baseline were declared otherwise before the first",
-        "judge it with the looks that were declared, or make a new baseline or add cases: both begin a new count",
+        "judge it with the looks that were declared, or make a new baseline: it begins a new count",
     ),
     "looks_exhausted": Condition(
         "all looks that were declared before the first are used",
-        "make a new baseline, or add cases: both begin a new count",
+        "make a new baseline, with more cases: it begins a new count",
     ),
     "checkpoint_mismatch": Condition(
         "the results may belong to another checkpoint",

@@ -13,7 +13,7 @@ from benchgate.gates.unchanged import unchanged
 from benchgate.statistics.student import t_upper_quantile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from benchgate.gates.decision import Blocker, Facts, GateInput
     from benchgate.gates.figures import Figures, Significance
@@ -174,6 +174,13 @@ def _http(*reports: BenchRunReport | None) -> Iterator[Blocker]:
         count = sum(bool(result.http_cassettes) for result in results)
         of = f"{len(results)} trials were answered by {', '.join(sorted(names))}"
         yield "http_replayed", f"the requests of {count} of {of}"
+
+
+def new_cases_note(new: Collection[str], count: int) -> Blocker:
+    """Return which of the candidate's cases the baseline lacks."""
+    what = "is new and was" if len(new) == 1 else "are new and were"
+    text = f"{count - len(new)} of {count} cases: {few(new)} {what} not compared"
+    return "new_cases", text
 
 
 def _source(report: BenchRunReport, before: BenchRunReport | None) -> Iterator[Blocker]:

@@ -108,7 +108,9 @@ def changes(before: BenchRunReport, after: BenchRunReport) -> RunChanges:
         errors=tuple((case_id, ", ".join(errors[case_id])) for case_id in sorted(errors)),
         same=len(kinds["same"]),
         new=tuple(sorted(new.keys() - old.keys())),
-        missing=tuple(sorted(old.keys() - new.keys())) if after.scope == "full" else (),
+        missing=tuple(sorted(old.keys() - new.keys() - after.retired.keys()))
+        if after.scope == "full"
+        else (),
         changed=tuple(sorted(edited)),
         is_rescored=before.digests.scorer != after.digests.scorer,
     )

@@ -20,7 +20,7 @@ from benchgate.errors import (
     TaskClassNotFound,
 )
 from benchgate.gates.policy import load_policy, load_run_table
-from benchgate.loader.case_folder import folder_names, read_case, shown_name
+from benchgate.loader.case_folder import folder_names, read_case, retired_cases, shown_name
 from benchgate.loader.failure_modes import load_taxonomy
 from benchgate.loader.observer import load_observer
 from benchgate.loader.rubric_source import rubric_digest
@@ -92,7 +92,7 @@ class NamedSystem:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadedClass:
     """
-    A loaded task class: its rubric, taxonomy and policy, and the folders of its cases.
+    A loaded task class: its rubric, taxonomy and policy, the folders of its cases, and why some are retired.
 
     Cases are read on demand, so that a malformed one fails alone and not its class.
     """
@@ -105,6 +105,7 @@ class LoadedClass:
     policy: GatePolicy
     run: RunTable
     folders: Mapping[str, str]
+    retired: Mapping[str, str] = field(default_factory=dict)
     _loaded: dict[str, tuple[BenchCase | BenchCaseLoadError, int]] = field(
         default_factory=dict, repr=False
     )
@@ -177,6 +178,7 @@ def load_class(
         policy, run = load_policy(path, policy_options), load_run_table(path)
     if errors:
         raise errors[0] if len(errors) == 1 else ClassLoadError(errors)
+    retired = retired_cases(path)
     return LoadedClass(
         task_class=task_class,
         path=path,
@@ -185,7 +187,8 @@ def load_class(
         taxonomy=taxonomy,
         policy=policy,
         run=run,
-        folders={shown_name(folder): folder for folder in folder_names(path)},
+        folders={shown_name(name): name for name in folder_names(path) if name not in retired},
+        retired=retired,
     )
 
 

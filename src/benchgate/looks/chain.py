@@ -2,13 +2,14 @@
 Counts the looks at a baseline in the chain of a class.
 
 A look is a full run, complete or stopped early, that was compared with a baseline. Looks at one baseline have the same
-cases, the same rubric and the same results of the baseline; of a baseline that runs too, the same system; of a log, the
-same file. Results seen before are no further look, nor is completing a run that stopped. All of this is in the records.
+rubric and the same results of the baseline; of a baseline that runs too, the same system and cases; of a log, the same
+file. Results seen before are no further look, nor is completing a run that stopped. All of this is in the records.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic import Field
@@ -17,24 +18,35 @@ from benchgate.aggregate import outputs_digest
 from benchgate.audit.chain import RECORD_FILE, numbered
 from benchgate.errors import Unreadable
 from benchgate.gates.looks import LookNumber
+from benchgate.gates.relabelled import CASE, labels_of, since_pin
 from benchgate.looks.tally import Looked, Tally
 from benchgate.models import RunDigests
 from benchgate.wire.canonical import digest
 from benchgate.wire.model import Count, Sha256, Version, WireModel, empty_mapping
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Iterable
 
     from benchgate.gates.judge import Counter
     from benchgate.gates.policy import GatePolicy
     from benchgate.models import BenchRunReport
 
 
+Asked = tuple["BenchRunReport", "GatePolicy"] | Path | None
+"""A candidate: its report and policy, or its record."""
+
 Counting = Callable[[Looked], LookNumber]
 """Returns the number of a look."""
 
 COMPARED: Final = "baseline.json"
 """The evidence that a run has only if it was compared with a baseline."""
+
+
+class SeenResult(WireModel):
+    """The fields of a result that are a label of its case."""
+
+    case_id: str
+    held_out: bool = False
 
 
 class SeenReport(WireModel):
@@ -45,6 +57,10 @@ class SeenReport(WireModel):
     digests: RunDigests
     source: Mapping[str, Any] | None = None
     stopped: tuple[Any, ...] = ()
+    clusters: Mapping[str, str] = Field(default_factory=empty_mapping)
+    critical: tuple[str, ...] = ()
+    per_case: tuple[SeenResult, ...] = ()
+    retired: Mapping[str, str] = Field(default_factory=empty_mapping)
 
 
 class SeenBaseline(WireModel):
@@ -54,6 +70,7 @@ class SeenBaseline(WireModel):
     sha256: Sha256 | None = None
     report: SeenReport | None = None
     outputs: Sha256 | None = None
+    relabelled: tuple[str, ...] = ()
 
 
 class SeenRecord(WireModel):
@@ -77,7 +94,8 @@ class SeenRecord(WireModel):
         if not (report.complete or report.stopped) or before is None:
             return None
         looks = str(self.policy.get("looks", "count"))
-        return _looked(report, before, beside, looks, baseline.outputs)
+        found = _looked(report, before, beside, looks, baseline.outputs)
+        return found.model_copy(update={"relabelled": _costs(baseline.relabelled)})
 
 
 def looked_at(
@@ -90,7 +108,14 @@ def looked_at(
     """
     is_itself = is_beside or before.source is not None
     beside, outputs = before if is_itself else None, outputs_digest(before)
-    return _looked(report, before.run_id, beside, policy.looks, outputs)
+    found = _looked(report, before.run_id, beside, policy.looks, outputs)
+    is_new = not is_beside and _costs(since_pin(before, report))
+    return found.model_copy(update={"relabelled": is_new, "asked": (report, policy)})
+
+
+def _costs(relabelled: Iterable[str]) -> bool:
+    """Whether labels differ from those of the pin: cases may come and go until the first look."""
+    return any(not text.startswith(CASE) for text in relabelled)
 
 
 def counter_of(count: Counting, policy: GatePolicy, *, is_beside: bool = False) -> Counter:
@@ -106,7 +131,10 @@ def _looked(
     outputs: str | None,
 ) -> Looked:
     # Of a baseline that was observed again the outputs are the same: the best of many observations is sought there.
-    digests, cases, of = report.digests, report.digests.cases, outputs or before
+    digests, of = report.digests, outputs or before
+    cases = (
+        digests.cases if beside else {}
+    )  # of a pin they may come and go: that is a change of labels
     if beside is not None and beside.source is not None:
         # The cases of the baseline: a candidate that leaves one out begins no new count.
         cases, of = beside.digests.cases, str(beside.digests.system)
@@ -114,7 +142,9 @@ def _looked(
         # Results of a baseline that ran too are new each time; its system is what was looked at.
         of = str(digests.baseline)
     at = digest([dict(cases), digests.scorer, of])
-    return Looked(at=at, results=(before, report.run_id), looks=looks)
+    labels = {} if report.source else labels_of(report)
+    there = digest([one for one in sorted(labels.items()) if one[0].startswith(CASE)])
+    return Looked(at=at, results=(before, report.run_id), looks=looks, labels=labels, cases=there)
 
 
 class ChainLooks:
@@ -127,6 +157,7 @@ class ChainLooks:
 
     def __init__(self, runs: Path | None = None, resumes: int | None = None) -> None:
         self._runs, self._resumes = runs, resumes
+        self._folders: dict[str, list[Path]] = {}
         self._stopped: dict[int | None, Looked] = {}
         self._tally = Tally()
         self._last = 0
@@ -144,11 +175,22 @@ class ChainLooks:
             if seq > self._last:
                 self.add(folder / RECORD_FILE, later=True)
                 self._last = seq
-        return self._tally.number(self._same(looked, self._resumes))
+        looked = self._same(looked, self._resumes)
+        return self._compared(looked, self._tally.number(looked), looked.asked)
+
+    def _compared(self, looked: Looked, number: LookNumber, asked: Asked) -> LookNumber:
+        """Add the outcome over the cases of the first look, if these are others; ``asked`` is the candidate."""
+        first = next(iter(self._tally.series.get(looked.at, {}).values()), looked)
+        if asked and looked.at in self._folders and first.cases != looked.cases:
+            from benchgate.looks.first_cases import over_first
+
+            number.over_first = over_first(self._folders[looked.at], asked, number)
+        return number
 
     def _same(self, looked: Looked, resumes: int | None) -> Looked:
         before = self._stopped.get(resumes)
-        return before if before and before.at == looked.at else looked
+        is_same = before and (before.at, before.labels) == (looked.at, looked.labels)
+        return before if before and is_same else looked
 
     def add(self, path: Path, *, later: bool = False) -> LookNumber | None:
         """
@@ -167,4 +209,8 @@ class ChainLooks:
             looked = self._same(looked, (record.resumes or {}).get("seq"))
             if record.report and record.report.stopped:
                 self._stopped[record.seq] = looked
-        return None if looked is None else self._tally.add(looked)
+        if looked is None:
+            return None
+        number = self._compared(looked, self._tally.add(looked), None if later else path)
+        self._folders.setdefault(looked.at, []).append(path.parent)
+        return number

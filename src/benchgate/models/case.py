@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, Self
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Protocol, Self
 
 from pydantic import (
     AfterValidator,
@@ -125,12 +126,30 @@ class CaseTable(WireModel):
     tags: Words = ()
     cluster: Name | None = None
     timeout_seconds: Seconds | None = None
+    leak_ok: Name | None = None
+    retired: Name | None = None
 
     @model_validator(mode="after")
     def _origin_is_traceable(self) -> Self:
         if self.source != "curated" and self.commit_sha is None:
             raise ValueError(f"commit_sha is required when source is {self.source!r}")
         return self
+
+
+_NO_DATE: Final = datetime(2000, 1, 1, tzinfo=UTC)
+CURATED: Final[Mapping[str, Any]] = {
+    "difficulty": "medium",
+    "added_at": _NO_DATE,
+    "last_validated_at": _NO_DATE,
+    "held_out": False,
+    "critical": False,
+    "tags": (),
+    "cluster": None,
+    "leak_ok": None,
+    "retired": None,
+}
+"""What is said of a case besides its task, and what systems, rubrics and observers get in its place: no score can
+depend on it, so that it may change without a new baseline."""
 
 
 class BenchCase(CaseTable):
@@ -141,7 +160,9 @@ class BenchCase(CaseTable):
     ``work_path`` is a fresh folder for this trial, made when it is first read and deleted afterwards. Take all
     randomness from ``seed``, so that the trial can be repeated; each trial has its own. ``checkpoint`` is ``None`` if
     the system names no file of that kind. ``observation`` is what the class's observer said of the output, for the
-    rubric: a read-only mapping, empty without an observer.
+    rubric: a read-only mapping, empty without an observer. No score can depend on what is said of
+    a case besides its task: ``difficulty``, dates, ``held_out``, ``critical``, ``tags``, ``cluster``, ``leak_ok``
+    and ``retired`` have the same value in every case.
     """
 
     facts: FrozenJson = Field(default_factory=empty_mapping)
@@ -170,6 +191,10 @@ class BenchCase(CaseTable):
         case = self.model_copy(update=update)
         case._usage = UsageMeter()  # noqa: SLF001 - of its own class
         return case
+
+    def as_task(self) -> BenchCase:
+        """Return a copy without what is said of the case besides its task."""
+        return self.model_copy(update=CURATED)
 
     def working_in(self, folder: Callable[[], Path]) -> BenchCase:
         """Return a copy whose ``work_path`` is asked for when somebody reads it: few systems do."""

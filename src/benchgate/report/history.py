@@ -65,7 +65,8 @@ class PastRun:
     def plain(self) -> dict[str, object]:
         """Return it as JSON values."""
         record = self.record
-        report = record.report.model_dump(exclude={"digests", "source"})
+        of_looks = {"digests", "source", "clusters", "critical", "per_case", "retired"}
+        report = record.report.model_dump(exclude=of_looks)
         return {
             "cost_usd": report.pop("total_cost_usd"),
             **report,

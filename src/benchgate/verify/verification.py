@@ -205,6 +205,9 @@ def _own_faults(
 ) -> Iterator[str]:
     yield from recheck_record(folder, record)
     yield from same("decision.look.number", number, number_of(record.decision.look))
+    seen = number_of(record.decision.look)
+    for name in ("relabelled", "over_first") if number and seen else ():
+        yield from same(f"decision.look.{name}", getattr(number, name), getattr(seen, name))
     is_said = f"{PREFIX}looks_mismatch" in record.decision.reason_codes
     if is_said != bool(number is not None and number.otherwise):
         yield "decision: whether looks_mismatch is among its reasons does not follow from the chain"

@@ -37,6 +37,7 @@ QUIET: Final = frozenset(
         "clusters",
         "epochs_collapsed",
         "monte_carlo_p",
+        "new_cases",
         "observer_agreement",  # has a line of its own
         "unscored_candidate",
         "zero_variance_exact_bound_used",
@@ -106,6 +107,9 @@ def gate_lines(
     """
     if judgement is not None:
         yield from stopped(judgement)
+    yield from (
+        Line("compared", note.message, "caution") for note in view.notes if note.code == "new_cases"
+    )
     yield from _verdict(view)
     codes = {reason.code for reason in view.reasons}
     harm = list(_harm(view, door, judgement.report if judgement else None))
