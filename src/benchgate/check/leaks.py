@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from benchgate.check.problem import Problem
@@ -12,7 +15,6 @@ from benchgate.wire.files import read_bytes, tree_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
     from benchgate.models import BenchCase
 
@@ -25,8 +27,6 @@ WHOLE: Final = 64
 MOST_BYTES: Final = 2**24
 """Larger files are not searched."""
 
-HISTORIES: Final = (".git", ".svn")
-
 
 def leak_warnings(cases: Sequence[BenchCase]) -> Iterator[Problem]:
     """
@@ -36,38 +36,41 @@ def leak_warnings(cases: Sequence[BenchCase]) -> Iterator[Problem]:
     :raises Unreadable: a file cannot be read.
     """
     told = {
-        case.case_id: {text for _, data in _expected(case) for _, text in _long(data)}
+        case.case_id: {text for _, data in _files(case.expected_path) for _, text in _long(data)}
         for case in cases
     }
     wanted = set().union(*told.values())
-    seen_in: dict[bytes, set[str]] = defaultdict(set)
-    places: dict[tuple[str, Path], list[tuple[int, bytes]]] = {}
+    places: dict[bytes, dict[str, tuple[Path, int]]] = defaultdict(dict)
     for case in cases:
-        whole = {name: text for name, data in _expected(case) if len(text := data.strip()) > WHOLE}
-        for name, data in _files(case.input_path):
-            path = case.input_path / name
-            found = [(number, text) for number, text in _long(data) if text in wanted]
-            for _, text in found:
-                seen_in[text].add(case.case_id)
+        whole = [(path, data.strip()) for path, data in _files(case.expected_path)]
+        for path, data in _files(case.input_path):
+            for number, text in _long(data):
+                if text in wanted:
+                    places[text].setdefault(case.case_id, (path, number))
             if case.leak_ok is None:
-                places[case.case_id, path] = [row for row in found if row[1] in told[case.case_id]]
-                yield from _of_file(case.input_path, name, data, whole)
-    for (_, path), rows in places.items():
-        if numbers := [number for number, text in rows if len(seen_in[text]) == 1]:
-            more = f" and {counted(len(numbers) - 1, 'more line')}" if numbers[1:] else ""
-            message = f"this line{more} of {LINE} characters or more: in expected/ too, and in no other case's input"
-            yield _warning(path, numbers[0], message)
+                yield from _of_file(case.input_path, path, data, whole)
+            else:
+                told[case.case_id].clear()
+    own = [(text, *found.popitem()) for text, found in places.items() if len(found) == 1]
+    lines = sorted(place for text, case_id, place in own if text in told[case_id])
+    for path, rows in groupby(lines, key=itemgetter(0)):
+        numbers = [number for _, number in rows]
+        more = f" and {counted(len(numbers) - 1, 'more line')}" if numbers[1:] else ""
+        message = f"this line{more} of {LINE} characters or more: in expected/ too, and in no other case's input"
+        yield _warning(path, numbers[0], message)
 
 
-def _of_file(root: Path, name: str, data: bytes, whole: dict[str, bytes]) -> Iterator[Problem]:
-    """Yield what is wrong with one file of an input."""
-    path, parts = root / name, name.split("/")
-    if same := [other for other, text in whole.items() if text in data]:
-        yield _warning(path, 1, f"has all of expected/{same[0]}")
-    if folders := [n for n, part in enumerate(parts, 1) if part in HISTORIES]:
-        path = root.joinpath(*parts[: folders[0]])
-    if folders or path.suffix == ".pack":
-        yield _warning(path, 1, "is a history, and the answer may be in it")
+def _of_file(
+    folder: Path, path: Path, data: bytes, whole: list[tuple[Path, bytes]]
+) -> Iterator[Problem]:
+    """Yield what is wrong with one file of an input; ``whole`` is what each expected file has."""
+    for answer, text in whole:
+        if len(text) > WHOLE and text in data:
+            yield _warning(path, 1, f"has all of {answer.relative_to(folder.parent)}")
+    places = [one for one in (path, *path.parents) if folder in one.parents]
+    history = [one for one in places if one.name in {".git", ".svn"}]
+    if history or path.suffix == ".pack":
+        yield _warning((history or [path])[-1], 1, "is a history, and the answer may be in it")
     if path.is_symlink():
         yield _warning(path, 1, "is a symlink; a system may be shown another file than the curator")
 
@@ -76,14 +79,10 @@ def _warning(path: Path, line: int, message: str) -> Problem:
     return Problem(path, line, f'{message}; take it out, or say leak_ok = "why" in case.toml')
 
 
-def _expected(case: BenchCase) -> Iterator[tuple[str, bytes]]:
-    return _files(case.expected_path) if case.expected_path else iter(())
-
-
-def _files(folder: Path) -> Iterator[tuple[str, bytes]]:
-    for name, path in tree_files(folder):
-        size = os.path.getsize(path)
-        yield name, read_bytes(path, limit=MOST_BYTES) if size <= MOST_BYTES else b""
+def _files(folder: Path | None) -> Iterator[tuple[Path, bytes]]:
+    for _, path in tree_files(folder) if folder else ():
+        is_small = os.path.getsize(path) <= MOST_BYTES
+        yield Path(path), read_bytes(path, limit=MOST_BYTES) if is_small else b""
 
 
 def _long(data: bytes) -> Iterator[tuple[int, bytes]]:

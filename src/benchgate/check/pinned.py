@@ -50,9 +50,7 @@ def baseline_problems(class_path: Path, cases: Mapping[str, str | None]) -> Iter
     baseline = read_baseline(path)
     report = baseline.report
     known = {result.case_id for result in report.per_case} if report else set()
-    cases = {
-        case_id: one for case_id, one in cases.items() if case_id in known
-    }  # the gate names new ones
+    cases = {case_id: cases[case_id] for case_id in known & cases.keys()}  # the gate names new ones
     others = () if report is None else differences(report, class_path, cases)
     for message in (*baseline.problems, *others):
         yield Problem(path, 1, f"{message}; the gate will refuse it: make it again")

@@ -20,6 +20,7 @@ from benchgate.wire.model import Count, Number, Text, WireModel
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from benchgate.gates.figures import Figures
     from benchgate.gates.policy import GatePolicy
@@ -32,12 +33,14 @@ class LookNumber(int):
     :param otherwise: how the first look of the series said that alpha is divided, if this one says it otherwise.
     :param relabelled: how cases were labelled otherwise at the last look at the same results.
     :param over_first: the outcome over the cases of the first look, if the cases are others now.
+    :param earlier: folders of the earlier looks, if the first of them had other cases.
     :param baselines: how many baselines were looked at on the same cases, where somebody counts them.
     """
 
     otherwise: str | None = None
     relabelled: tuple[str, ...] = ()
     over_first: str | None = None
+    earlier: tuple[Path, ...] = ()
     baselines: int = 0
 
 

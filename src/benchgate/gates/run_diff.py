@@ -80,7 +80,7 @@ class RunChanges:
 def changes(before: BenchRunReport, after: BenchRunReport) -> RunChanges:
     """Compare two runs case by case, to see which cases explain a difference of the means."""
     old, new = ({c.case_id: c for c in case_figures(side.per_case)} for side in (before, after))
-    both = old.keys() & new.keys()
+    both, gone = old.keys() & new.keys(), old.keys() - new.keys() - after.retired.keys()
     files, files_now = before.digests.cases, after.digests.cases
     edited = {case_id for case_id in both if files.get(case_id) != files_now.get(case_id)}
     silent = {r.case_id for r in (*before.per_case, *after.per_case) if r.outcome in INCOMPLETE}
@@ -108,9 +108,7 @@ def changes(before: BenchRunReport, after: BenchRunReport) -> RunChanges:
         errors=tuple((case_id, ", ".join(errors[case_id])) for case_id in sorted(errors)),
         same=len(kinds["same"]),
         new=tuple(sorted(new.keys() - old.keys())),
-        missing=tuple(sorted(old.keys() - new.keys() - after.retired.keys()))
-        if after.scope == "full"
-        else (),
+        missing=tuple(sorted(gone)) if after.scope == "full" else (),
         changed=tuple(sorted(edited)),
         is_rescored=before.digests.scorer != after.digests.scorer,
     )

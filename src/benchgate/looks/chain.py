@@ -9,7 +9,6 @@ file. Results seen before are no further look, nor is completing a run that stop
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic import Field
@@ -19,6 +18,7 @@ from benchgate.audit.chain import RECORD_FILE, numbered
 from benchgate.errors import Unreadable
 from benchgate.gates.looks import LookNumber
 from benchgate.gates.relabelled import CASE, labels_of, since_pin
+from benchgate.looks.first_cases import over_first
 from benchgate.looks.tally import Looked, Tally
 from benchgate.models import RunDigests
 from benchgate.wire.canonical import digest
@@ -26,14 +26,12 @@ from benchgate.wire.model import Count, Sha256, Version, WireModel, empty_mappin
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
     from benchgate.gates.judge import Counter
     from benchgate.gates.policy import GatePolicy
     from benchgate.models import BenchRunReport
 
-
-Asked = tuple["BenchRunReport", "GatePolicy"] | Path | None
-"""A candidate: its report and policy, or its record."""
 
 Counting = Callable[[Looked], LookNumber]
 """Returns the number of a look."""
@@ -84,8 +82,8 @@ class SeenRecord(WireModel):
     evidence_files: Mapping[str, str] = Field(default_factory=empty_mapping)
     resumes: Mapping[str, Any] | None = None
 
-    def looked(self) -> Looked | None:
-        """Return what was looked at; ``None`` if this is no look."""
+    def looked(self, folder: Path) -> Looked | None:
+        """Return what was looked at by the run in a folder; ``None`` if this is no look."""
         report, baseline = self.report, self.baseline
         if report is None or baseline is None or COMPARED not in self.evidence_files:
             return None
@@ -95,7 +93,8 @@ class SeenRecord(WireModel):
             return None
         looks = str(self.policy.get("looks", "count"))
         found = _looked(report, before, beside, looks, baseline.outputs)
-        return found.model_copy(update={"relabelled": _costs(baseline.relabelled)})
+        more = {"relabelled": _costs(baseline.relabelled), "folder": folder}
+        return found.model_copy(update=more)
 
 
 def looked_at(
@@ -110,7 +109,7 @@ def looked_at(
     beside, outputs = before if is_itself else None, outputs_digest(before)
     found = _looked(report, before.run_id, beside, policy.looks, outputs)
     is_new = not is_beside and _costs(since_pin(before, report))
-    return found.model_copy(update={"relabelled": is_new, "asked": (report, policy)})
+    return found.model_copy(update={"relabelled": is_new})
 
 
 def _costs(relabelled: Iterable[str]) -> bool:
@@ -120,7 +119,12 @@ def _costs(relabelled: Iterable[str]) -> bool:
 
 def counter_of(count: Counting, policy: GatePolicy, *, is_beside: bool = False) -> Counter:
     """Return what numbers the look of a run at its baseline; ``is_beside`` as of :func:`looked_at`."""
-    return lambda before, report: count(looked_at(before, report, policy, is_beside=is_beside))
+
+    def number(before: BenchRunReport, report: BenchRunReport) -> LookNumber:
+        look = count(looked_at(before, report, policy, is_beside=is_beside))
+        return over_first(look, report, policy)
+
+    return number
 
 
 def _looked(
@@ -132,9 +136,8 @@ def _looked(
 ) -> Looked:
     # Of a baseline that was observed again the outputs are the same: the best of many observations is sought there.
     digests, of = report.digests, outputs or before
-    cases = (
-        digests.cases if beside else {}
-    )  # of a pin they may come and go: that is a change of labels
+    # Those of a pin may come and go: that is a change of labels.
+    cases = digests.cases if beside else {}
     if beside is not None and beside.source is not None:
         # The cases of the baseline: a candidate that leaves one out begins no new count.
         cases, of = beside.digests.cases, str(beside.digests.system)
@@ -157,7 +160,6 @@ class ChainLooks:
 
     def __init__(self, runs: Path | None = None, resumes: int | None = None) -> None:
         self._runs, self._resumes = runs, resumes
-        self._folders: dict[str, list[Path]] = {}
         self._stopped: dict[int | None, Looked] = {}
         self._tally = Tally()
         self._last = 0
@@ -175,17 +177,7 @@ class ChainLooks:
             if seq > self._last:
                 self.add(folder / RECORD_FILE, later=True)
                 self._last = seq
-        looked = self._same(looked, self._resumes)
-        return self._compared(looked, self._tally.number(looked), looked.asked)
-
-    def _compared(self, looked: Looked, number: LookNumber, asked: Asked) -> LookNumber:
-        """Add the outcome over the cases of the first look, if these are others; ``asked`` is the candidate."""
-        first = next(iter(self._tally.series.get(looked.at, {}).values()), looked)
-        if asked and looked.at in self._folders and first.cases != looked.cases:
-            from benchgate.looks.first_cases import over_first
-
-            number.over_first = over_first(self._folders[looked.at], asked, number)
-        return number
+        return self._tally.number(self._same(looked, self._resumes))
 
     def _same(self, looked: Looked, resumes: int | None) -> Looked:
         before = self._stopped.get(resumes)
@@ -205,12 +197,8 @@ class ChainLooks:
                 raise
             self._tally.unknown += 1
             return None
-        if looked := record.looked():
+        if looked := record.looked(path.parent):
             looked = self._same(looked, (record.resumes or {}).get("seq"))
             if record.report and record.report.stopped:
                 self._stopped[record.seq] = looked
-        if looked is None:
-            return None
-        number = self._compared(looked, self._tally.add(looked), None if later else path)
-        self._folders.setdefault(looked.at, []).append(path.parent)
-        return number
+        return self._tally.add(looked) if looked else None

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 from pydantic import Field
 
@@ -71,7 +72,7 @@ class Looked(WireModel):
     :param decision: that of an Acceptor, which its search is not told.
     :param labels: of the cases, as :mod:`benchgate.gates.relabelled` has them; with others this is another look.
     :param relabelled: the first have changed since the pin, which counts as a look, as each change does.
-    :param asked: report and policy of the candidate, while it is judged.
+    :param folder: of the record that says so.
     :param over: this is no look: it ends the series, for its decisions were shown.
     """
 
@@ -82,7 +83,7 @@ class Looked(WireModel):
     decision: LookDecision | None = None
     labels: Mapping[str, str] = Field(default_factory=empty_mapping)
     relabelled: bool = False
-    asked: Any = Field(default=None, exclude=True)
+    folder: Path | None = None
     over: bool = False
 
     @cached_property
@@ -116,9 +117,11 @@ class Tally:
         if before := next((one for one in others if one.labels != looked.labels), None):
             number.relabelled = relabelled(before.labels, looked.labels)
         number.baselines = len(self._baselines.get(looked.cases, ()))
-        first = next(iter(seen.values()), looked).looks
-        if first != looked.looks and "spend:" in first + looked.looks:
-            number.otherwise = first
+        first = next(iter(seen.values()), looked)
+        if first.looks != looked.looks and "spend:" in first.looks + looked.looks:
+            number.otherwise = first.looks
+        if first.cases != looked.cases:
+            number.earlier = tuple(one.folder for one in seen.values() if one.folder)
         return number
 
     def has(self, looked: Looked) -> bool:

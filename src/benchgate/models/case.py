@@ -136,17 +136,11 @@ class CaseTable(WireModel):
         return self
 
 
-_NO_DATE: Final = datetime(2000, 1, 1, tzinfo=UTC)
+_LABELS: Final = ("held_out", "critical", "tags", "cluster", "leak_ok", "retired")
 CURATED: Final[Mapping[str, Any]] = {
     "difficulty": "medium",
-    "added_at": _NO_DATE,
-    "last_validated_at": _NO_DATE,
-    "held_out": False,
-    "critical": False,
-    "tags": (),
-    "cluster": None,
-    "leak_ok": None,
-    "retired": None,
+    **dict.fromkeys(("added_at", "last_validated_at"), datetime(2000, 1, 1, tzinfo=UTC)),
+    **{name: CaseTable.model_fields[name].default for name in _LABELS},
 }
 """What is said of a case besides its task, and what systems, rubrics and observers get in its place: no score can
 depend on it, so that it may change without a new baseline."""
@@ -160,9 +154,7 @@ class BenchCase(CaseTable):
     ``work_path`` is a fresh folder for this trial, made when it is first read and deleted afterwards. Take all
     randomness from ``seed``, so that the trial can be repeated; each trial has its own. ``checkpoint`` is ``None`` if
     the system names no file of that kind. ``observation`` is what the class's observer said of the output, for the
-    rubric: a read-only mapping, empty without an observer. No score can depend on what is said of
-    a case besides its task: ``difficulty``, dates, ``held_out``, ``critical``, ``tags``, ``cluster``, ``leak_ok``
-    and ``retired`` have the same value in every case.
+    rubric: a read-only mapping, empty without an observer. What is in :data:`CURATED` is the same in every case.
     """
 
     facts: FrozenJson = Field(default_factory=empty_mapping)
