@@ -20,7 +20,7 @@ from benchgate.artifacts.run_kinds import (
     RunRecord,
 )
 from benchgate.errors import ArtifactError
-from benchgate.gates.relabelled import since_pin
+from benchgate.gates.run_diff import since_pin
 from benchgate.promotion.tiers import next_tier
 from benchgate.promotion.verdict import PromotionGate
 from benchgate.wire.canonical import sha256_hex

@@ -10,7 +10,6 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from benchgate.cassettes.manifest import FOLDER
 from benchgate.check.cases import cassette_problems, read_cases
 from benchgate.check.layout import bench_classes, layout_problems, name_problems
 from benchgate.check.pinned import baseline_problems, is_pinned, pin_of
@@ -62,8 +61,7 @@ def check_class(bench_root: Path, name: str) -> ClassCheck:
         folders = bench_classes(bench_root)
         raise TaskClassNotFound(name, folders, class_path / "registration.py")
     registration = read_registration(class_path, name)
-    is_recorded = is_pinned(class_path) or (class_path / FOLDER).is_dir()
-    digests, problems_of_cases, warnings = read_cases(class_path, with_digests=is_recorded)
+    digests, problems_of_cases, warnings = read_cases(class_path)
     problems = {
         *name_problems(class_path),
         *layout_problems(class_path),

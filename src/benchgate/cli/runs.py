@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.cli.options import add_root, guarded
 from benchgate.cli.say import complain, say, show
@@ -16,6 +16,15 @@ if TYPE_CHECKING:
     from benchgate.report.history import PastRun
 
 
+VIEWS: Final = {
+    "--scores": "list score, change, decision, look at the baseline and cost of the recorded runs of each class, the "
+    "oldest first; checks nothing, benchgate verify does",
+    "--cases": "list how many trials of each case each system passed, and which cases are flaky, saturated or dead",
+    "--deployed": "say what is the baseline of each class, since when, by whom and on what evidence, and how the runs "
+    "that were compared with it ended",
+}
+
+
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare the command."""
     parser = commands.add_parser(
@@ -26,18 +35,8 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument("--out", type=Path, default=Path(".benchgate"), metavar="DIR")
     parser.add_argument("--task-class", metavar="CLASS", help="this class only")
     views = parser.add_mutually_exclusive_group()
-    views.add_argument(
-        "--scores",
-        action="store_true",
-        help="list score, change, decision, look at the baseline and cost of the recorded runs of each class, the "
-        "oldest first; checks nothing, benchgate verify does",
-    )
-    views.add_argument(
-        "--deployed",
-        action="store_true",
-        help="say what is the baseline of each class, since when, by whom and on what evidence, and how the runs that "
-        "were compared with it ended",
-    )
+    for view, text in VIEWS.items():
+        views.add_argument(view, action="store_true", help=text)
     add_root(parser, "of --deployed: ")
     parser.add_argument("--json", action="store_true", help="print one JSON line for each run")
     parser.set_defaults(execute=guarded(_execute))
@@ -47,11 +46,11 @@ def _execute(args: argparse.Namespace) -> int:
     """List the runs; 1 if there is none, 2 for an unreadable folder."""
     if args.deployed:
         return _deployed(args)
-    lines = list(_scores(args) if args.scores else _list(args))
+    lines = list(_recorded(args) if args.scores or args.cases else _list(args))
     for line in lines:
         say(line)
     if not lines:
-        none = "no run is recorded" if args.scores else "there is no full run"
+        none = "no run is recorded" if args.scores or args.cases else "there is no full run"
         complain(f"{args.out}: {none}")
     return 0 if lines else 1
 
@@ -109,18 +108,25 @@ def _in_columns(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
         yield "  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
 
 
-def _scores(args: argparse.Namespace) -> Iterator[str]:
+def _recorded(args: argparse.Namespace) -> Iterator[str]:
     from benchgate.audit.runs import class_runs
+    from benchgate.report.case_worth import case_worth
     from benchgate.report.history import past_runs
     from benchgate.wire.writing import json_line
 
     for runs in class_runs(args.out, args.task_class):
-        past = past_runs(runs)
+        past = [] if args.cases else past_runs(runs)
+        rows = case_worth(runs) if args.cases else [run.plain() for run in past]
         if args.json:
-            yield from (json_line({"task_class": runs.name, **run.plain()}) for run in past)
-        elif past:
+            yield from (json_line({"task_class": runs.name, **row}) for row in rows)
+        elif rows:
             yield runs.name
-            yield from _scores_table(past)
+            yield from _scores_table(past) if past else _cases_table(rows)
+
+
+def _cases_table(rows: list[dict[str, Any]]) -> Iterator[str]:
+    cells = (("-" if value is None else str(value) for value in row.values()) for row in rows)
+    return _in_columns([tuple(rows[0]), *map(tuple, cells)])
 
 
 def _scores_table(runs: list[PastRun]) -> Iterator[str]:

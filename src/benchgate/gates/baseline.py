@@ -142,11 +142,10 @@ def baseline_notes(baseline: Baseline, policy: GatePolicy, level: Isolation) -> 
     """Yield what to know of a baseline that was read: an old default, less isolation than now, and a high age."""
     if baseline.report is None:
         return
-    before = baseline.report.isolation_class
+    report, before = baseline.report, baseline.report.isolation_class
     record = BaselineRecord.read_file(baseline.path, "record of a run")
     if (age := clock.now() - record.finished_at) >= MAX_AGE:
-        remedy = REMEDY.replace("CLASS", baseline.report.task_class)
-        remedy = remedy.replace("NAME", baseline.report.system)
+        remedy = REMEDY.replace("CLASS", report.task_class).replace("NAME", report.system)
         yield f"the baseline is {age.days} days old, and a model changes behind its name; {remedy}"
     if "test" not in policy.model_fields_set and record.policy.test == "welch":
         yield 'gate.toml names no test, so pairs decide; test = "welch" keeps what judged before'

@@ -165,7 +165,7 @@ CONDITIONS: Final[Mapping[str, Condition]] = {
         step="say why these cases changed, and pin a new baseline of all cases: benchgate pin RUN --yes",
     ),
     "baseline_missing": Condition(
-        step="pin a complete run as the baseline: benchgate pin RUN --yes",
+        step="pin a complete run as the baseline: benchgate pin RUN --yes"
     ),
     "baseline_mismatch": Condition(
         "the baseline is no complete run of the same cases with the same score",
@@ -173,7 +173,7 @@ CONDITIONS: Final[Mapping[str, Condition]] = {
         "give two complete logs of the same cases and the same score",
     ),
     "observer_mismatch": Condition(
-        "the outputs of the baseline were observed by another observer, or more or less often",
+        "the outputs of the baseline were observed by another observer, or more or less often"
     ),
     "observer_not_trusted": Condition(
         "too little is known of how far the observer agrees with people",
@@ -208,9 +208,7 @@ CONDITIONS: Final[Mapping[str, Condition]] = {
         "a score is outside the range that was given", "set score_range to that of the scores"
     ),
     "insufficient_cases": Condition(
-        step=_too_few,
-        limit="at least {0.min_cases} cases",
-        claims=("better", "not_worse"),
+        step=_too_few, limit="at least {0.min_cases} cases", claims=("better", "not_worse")
     ),
     "zero_variance": Condition(step="set score_range, so that a bound can decide"),
     "block_severity_failure_mode": Condition(
@@ -241,9 +239,7 @@ CONDITIONS: Final[Mapping[str, Condition]] = {
         rejects=True,
     ),
     "safety_upper_bound": Condition(
-        step=_safety_bound,
-        limit="its {1} bound too",
-        switches=("safety", "safety_confidence"),
+        step=_safety_bound, limit="its {1} bound too", switches=("safety", "safety_confidence")
     ),
     "safety_missing": Condition(step=_safety_missing),
     "safety_bound_unavailable": Condition(step="set penalty_range"),

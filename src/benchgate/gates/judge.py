@@ -13,8 +13,7 @@ from benchgate.gates.blockers import baseline_blockers, plan_blocker, run_blocke
 from benchgate.gates.decision import Facts, GateInput
 from benchgate.gates.exit_status import HELD, ExitRule, failures
 from benchgate.gates.labels import agreement
-from benchgate.gates.relabelled import relabelled_note, since_pin
-from benchgate.gates.run_diff import changes
+from benchgate.gates.run_diff import changes, relabelled_note, since_pin
 from benchgate.gates.unscored import incompleteness, too_many, unscored_note
 
 if TYPE_CHECKING:
@@ -192,7 +191,7 @@ def decision_of(facts: Facts) -> tuple[Figures | None, CheckpointPromotionDecisi
     from benchgate.gates.decide import decide
     from benchgate.gates.looks import judged_at, make_look
     from benchgate.gates.missing import counted_as_best, without_new
-    from benchgate.gates.notes import new_cases_note, observer_noise, run_notes
+    from benchgate.gates.notes import observer_noise, run_notes
     from benchgate.gates.vectors import weigh_arms
 
     report, before, policy = facts.report, facts.baseline, facts.policy
@@ -210,12 +209,11 @@ def decision_of(facts: Facts) -> tuple[Figures | None, CheckpointPromotionDecisi
         blockers += [] if found else [("incomplete_run", "the rest might have promoted it")]
     elif before is not None:
         level, whole = judged_at(policy, facts.look), candidate
-        candidate, new = without_new(before, whole) if report.source is None else (whole, ())
+        candidate = without_new(before, whole) if report.source is None else whole
         figures, objections = weigh_arms(before, candidate, level)
-        if new:
+        if candidate is not whole:
             solved = counted_as_best(whole, before, policy)
             with_new = weigh_arms(solved, whole, level, advice=False)[0]
-            noted.insert(0, new_cases_note(new, len(whole.scores)))
         blockers += objections
         sides.append(("baseline", before, facts.beside))
         noted += unscored_note(before, "baseline")

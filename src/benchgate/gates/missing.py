@@ -54,12 +54,11 @@ def counted_as_worst(
     )
 
 
-def without_new(baseline: Arm, candidate: Arm) -> tuple[Arm, tuple[str, ...]]:
-    """Return the candidate with the cases that the baseline has too, and the ids of the others."""
+def without_new(baseline: Arm, candidate: Arm) -> Arm:
+    """Return the candidate with the cases that the baseline has too."""
     known, ids = {*(baseline.case_ids or ())}, candidate.case_ids or ()
     places = [place for place, case_id in enumerate(ids) if case_id in known]
-    new = tuple(case_id for case_id in ids if case_id not in known)
-    return (candidate.at(places), new) if new else (candidate, ())
+    return candidate.at(places) if len(places) < len(ids) else candidate
 
 
 def counted_as_best(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Arm:

@@ -13,7 +13,7 @@ from benchgate.gates.unchanged import unchanged
 from benchgate.statistics.student import t_upper_quantile
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Iterator
 
     from benchgate.gates.decision import Blocker, Facts, GateInput
     from benchgate.gates.figures import Figures, Significance
@@ -27,6 +27,11 @@ NOISE_FROM: Final = 20
 
 def notes(inputs: GateInput) -> Iterator[Blocker]:
     """Yield code and message of each note."""
+    if inputs.with_new and inputs.figures:
+        known, ids = inputs.figures.compared, inputs.with_new.candidate.case_ids or ()
+        new = {*ids} - {*(inputs.figures.candidate.case_ids or ())}
+        what = "is new and was" if len(new) == 1 else "are new and were"
+        yield "new_cases", f"{known} of {len(ids)} cases: {few(new)} {what} not compared"
     yield from inputs.noted
     if inputs.trial_count > 1:
         yield "epochs_collapsed", f"{inputs.trial_count} trials of a case count as one observation"
@@ -174,13 +179,6 @@ def _http(*reports: BenchRunReport | None) -> Iterator[Blocker]:
         count = sum(bool(result.http_cassettes) for result in results)
         of = f"{len(results)} trials were answered by {', '.join(sorted(names))}"
         yield "http_replayed", f"the requests of {count} of {of}"
-
-
-def new_cases_note(new: Collection[str], count: int) -> Blocker:
-    """Return which of the candidate's cases the baseline lacks."""
-    what = "is new and was" if len(new) == 1 else "are new and were"
-    text = f"{count - len(new)} of {count} cases: {few(new)} {what} not compared"
-    return "new_cases", text
 
 
 def _source(report: BenchRunReport, before: BenchRunReport | None) -> Iterator[Blocker]:

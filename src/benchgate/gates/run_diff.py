@@ -1,18 +1,23 @@
-"""Compares two runs case by case."""
+"""Compares two runs case by case, and what curators say of their cases besides the tasks."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.aggregate import INCOMPLETE, case_figures
+from benchgate.errors import brief
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Mapping
 
     from benchgate.aggregate import CaseFigures
+    from benchgate.gates.decision import Blocker
     from benchgate.models import BenchRunReport
+
+CASE: Final = "case "
+"""Begins what a label says of a case that is there, or retired."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,3 +133,34 @@ def _by_case(words: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
     for case_id, word in words:
         by_case.setdefault(case_id, {})[word] = None
     return {case_id: tuple(once) for case_id, once in by_case.items()}
+
+
+def labels_of(report: BenchRunReport | Any) -> dict[str, str]:
+    """Return the cases and what is not the default of them; of a report, or of what else has these fields."""
+    found = {f"{CASE}{one.case_id}": "there" for one in report.per_case}
+    found |= {f"{CASE}{case_id}": f"retired: {why}" for case_id, why in report.retired.items()}
+    found |= {f"cluster of {case_id}": name for case_id, name in report.clusters.items()}
+    found |= {f"critical of {case_id}": "true" for case_id in report.critical}
+    return found | {f"held_out of {one.case_id}": "true" for one in report.per_case if one.held_out}
+
+
+def relabelled(before: Mapping[str, str], now: Mapping[str, str]) -> tuple[str, ...]:
+    """Return what is labelled otherwise now, each with both values."""
+    return tuple(
+        f"{name} was {before.get(name, 'unset')}, is {now.get(name, 'unset')}"
+        for name in sorted({*before, *now})
+        if before.get(name) != now.get(name)
+    )
+
+
+def since_pin(before: BenchRunReport, now: BenchRunReport) -> tuple[str, ...]:
+    """Return what is labelled otherwise than in the baseline; a log has its own labels."""
+    is_log = before.source is not None or now.source is not None
+    return () if is_log else relabelled(labels_of(before), labels_of(now))
+
+
+def relabelled_note(since_pin: Iterable[str], since_look: Iterable[str]) -> Iterator[Blocker]:
+    """Yield what was labelled otherwise when the baseline was pinned, or when the same results were looked at."""
+    named = {"the baseline was pinned": since_pin, "an earlier look at these results": since_look}
+    if parts := [f"since {when}: {brief(texts, '; ')}" for when, texts in named.items() if texts]:
+        yield "relabelled", "; ".join(parts)

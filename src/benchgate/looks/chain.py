@@ -9,6 +9,9 @@ file. Results seen before are no further look, nor is completing a run that stop
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from itertools import groupby
+from operator import attrgetter
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic import Field
@@ -17,8 +20,7 @@ from benchgate.aggregate import outputs_digest
 from benchgate.audit.chain import RECORD_FILE, numbered
 from benchgate.errors import Unreadable
 from benchgate.gates.looks import LookNumber
-from benchgate.gates.relabelled import CASE, labels_of, since_pin
-from benchgate.looks.first_cases import over_first
+from benchgate.gates.run_diff import CASE, labels_of, since_pin
 from benchgate.looks.tally import Looked, Tally
 from benchgate.models import RunDigests
 from benchgate.wire.canonical import digest
@@ -92,9 +94,10 @@ class SeenRecord(WireModel):
         if not (report.complete or report.stopped) or before is None:
             return None
         looks = str(self.policy.get("looks", "count"))
-        found = _looked(report, before, beside, looks, baseline.outputs)
-        more = {"relabelled": _costs(baseline.relabelled), "folder": folder}
-        return found.model_copy(update=more)
+        found = _looked(
+            report, before, beside, looks, baseline.outputs, relabelled=baseline.relabelled
+        )
+        return found.model_copy(update={"folder": folder})
 
 
 def looked_at(
@@ -107,23 +110,53 @@ def looked_at(
     """
     is_itself = is_beside or before.source is not None
     beside, outputs = before if is_itself else None, outputs_digest(before)
-    found = _looked(report, before.run_id, beside, policy.looks, outputs)
-    is_new = not is_beside and _costs(since_pin(before, report))
-    return found.model_copy(update={"relabelled": is_new})
-
-
-def _costs(relabelled: Iterable[str]) -> bool:
-    """Whether labels differ from those of the pin: cases may come and go until the first look."""
-    return any(not text.startswith(CASE) for text in relabelled)
+    changed = () if is_beside else since_pin(before, report)
+    return _looked(report, before.run_id, beside, policy.looks, outputs, relabelled=changed)
 
 
 def counter_of(count: Counting, policy: GatePolicy, *, is_beside: bool = False) -> Counter:
     """Return what numbers the look of a run at its baseline; ``is_beside`` as of :func:`looked_at`."""
+    return lambda before, report: over_first(
+        count(looked_at(before, report, policy, is_beside=is_beside)), report, policy
+    )
 
-    def number(before: BenchRunReport, report: BenchRunReport) -> LookNumber:
-        look = count(looked_at(before, report, policy, is_beside=is_beside))
-        return over_first(look, report, policy)
 
+def over_first(number: LookNumber, report: BenchRunReport, policy: GatePolicy) -> LookNumber:
+    """
+    Add to the number of a candidate's look the outcome over the first look's cases, if it had others.
+
+    Earlier results of the candidate's system stand for those that it lacks. Nothing is added if there are none of some
+    case, or the first look's record cannot be read.
+    """
+    if not number.earlier:
+        return number
+    from benchgate.artifacts.evidence_kinds import ArmReport
+    from benchgate.artifacts.run_kinds import RunRecord
+    from benchgate.gates.baseline import arm
+    from benchgate.gates.decide import decide
+    from benchgate.gates.decision import GateInput
+    from benchgate.gates.looks import judged_at
+    from benchgate.gates.vectors import weigh_arms
+
+    first = ArmReport.read_or_none(number.earlier[0] / "evidence" / "baseline.json")
+    records = [RunRecord.read_or_none(folder / RECORD_FILE) for folder in number.earlier]
+    reports = [
+        record.report for record in records if record and record.report.system == report.system
+    ]
+    results = {
+        case_id: tuple(rows)
+        for one in (*reports, report)
+        for case_id, rows in groupby(one.per_case, key=attrgetter("case_id"))
+    }
+    ids = (first and first.arm.case_ids) or ()
+    if first is None or not ids or not results.keys() >= {*ids}:
+        return number
+    rows = tuple(result for case_id in ids for result in results[case_id])
+    after = replace(arm(report.model_copy(update={"per_case": rows})), clusters=first.arm.clusters)
+    look = int(number)  # of this number nothing more is known
+    figures, blockers = weigh_arms(first.arm, after, judged_at(policy, look))
+    inputs = GateInput(policy=policy, figures=figures, look=look, blockers=blockers)
+    number.over_first = decide(inputs).outcome
     return number
 
 
@@ -133,6 +166,8 @@ def _looked(
     beside: SeenReport | BenchRunReport | None,
     looks: str,
     outputs: str | None,
+    *,
+    relabelled: Iterable[str],
 ) -> Looked:
     # Of a baseline that was observed again the outputs are the same: the best of many observations is sought there.
     digests, of = report.digests, outputs or before
@@ -147,7 +182,10 @@ def _looked(
     at = digest([dict(cases), digests.scorer, of])
     labels = {} if report.source else labels_of(report)
     there = digest([one for one in sorted(labels.items()) if one[0].startswith(CASE)])
-    return Looked(at=at, results=(before, report.run_id), looks=looks, labels=labels, cases=there)
+    # Cases may come and go until the first look.
+    costs = any(not text.startswith(CASE) for text in relabelled)
+    of_cases: dict[str, Any] = {"labels": labels, "cases": there, "relabelled": costs}
+    return Looked(at=at, results=(before, report.run_id), looks=looks, **of_cases)
 
 
 class ChainLooks:

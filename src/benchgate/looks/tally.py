@@ -12,7 +12,7 @@ from pydantic import Field
 from benchgate.errors import EvalError
 from benchgate.gates.decision import PREFIX, CheckpointPromotionDecision, Remark
 from benchgate.gates.looks import LookNumber
-from benchgate.gates.relabelled import relabelled
+from benchgate.gates.run_diff import relabelled
 from benchgate.wire.model import Count, Number, Sha256, WireModel, empty_mapping
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class Looked(WireModel):
     :param looks: how alpha is divided: if by ``spend:K``, the first look of a series says so for all.
     :param cases: digest of the cases alone, where somebody asks how many baselines they were compared with.
     :param decision: that of an Acceptor, which its search is not told.
-    :param labels: of the cases, as :mod:`benchgate.gates.relabelled` has them; with others this is another look.
+    :param labels: of the cases, as :mod:`benchgate.gates.run_diff` has them; with others this is another look.
     :param relabelled: the first have changed since the pin, which counts as a look, as each change does.
     :param folder: of the record that says so.
     :param over: this is no look: it ends the series, for its decisions were shown.

@@ -65,8 +65,9 @@ class PastRun:
     def plain(self) -> dict[str, object]:
         """Return it as JSON values."""
         record = self.record
-        of_looks = {"digests", "source", "clusters", "critical", "per_case", "retired"}
-        report = record.report.model_dump(exclude=of_looks)
+        report = record.report.model_dump(
+            exclude={*SeenReport.model_fields} - {"run_id", "complete"}
+        )
         return {
             "cost_usd": report.pop("total_cost_usd"),
             **report,

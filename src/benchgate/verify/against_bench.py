@@ -8,7 +8,6 @@ compared here, in another process. The bench is read and nothing of it is import
 from __future__ import annotations
 
 from dataclasses import dataclass
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.artifacts.evidence_kinds import ArmReport
@@ -17,7 +16,7 @@ from benchgate.audit.chain import record_folder
 from benchgate.errors import EvalError, brief, few
 from benchgate.gates.baseline import FILE_NAME, RERUN, rank, read_baseline
 from benchgate.gates.policy import load_policy, load_run_table, log_policy, make_policy
-from benchgate.gates.relabelled import labels_of, relabelled
+from benchgate.gates.run_diff import labels_of, relabelled
 from benchgate.loader.case_digest import case_digest, files_digest
 from benchgate.loader.case_folder import case_folders, read_case, retired_cases
 from benchgate.loader.failure_modes import load_taxonomy
@@ -116,13 +115,11 @@ class Terms:
         digests = {case.case_id: case_digest(case, files_digest(case)) for case in cases}
         if changed := {case_id for case_id, _ in digests.items() ^ report.digests.cases.items()}:
             yield f"its cases are {there}: {few(changed)}"
-        now = SimpleNamespace(
-            per_case=cases,
-            clusters={case.case_id: case.cluster for case in cases if case.cluster is not None},
-            critical=[case.case_id for case in cases if case.critical],
-            retired=retired_cases(class_path),
-        )
-        if differing := brief(relabelled(labels_of(report), labels_of(now)), "; "):
+        here = {"per_case": cases, "retired": retired_cases(class_path)}
+        here["clusters"] = {case.case_id: case.cluster for case in cases if case.cluster}
+        here["critical"] = [case.case_id for case in cases if case.critical]
+        now = labels_of(report.model_copy(update=here))
+        if differing := brief(relabelled(labels_of(report), now), "; "):
             yield f"its cases are labelled otherwise in {class_path}: {differing}"
         # A hook that scored has a digest of its own.
         if {report.digests.rubric, report.digests.scorer} != {rubric_digest(class_path)}:

@@ -9,7 +9,7 @@ from benchgate.artifacts.evidence_kinds import ArmReport
 from benchgate.artifacts.run_kinds import RerunBaseline, case_file_name
 from benchgate.gates.baseline import arm, differences, read_baseline
 from benchgate.gates.decision import PREFIX
-from benchgate.gates.relabelled import since_pin
+from benchgate.gates.run_diff import since_pin
 from benchgate.promotion.tiers import next_tier
 from benchgate.promotion.verdict import judge_tier
 from benchgate.training.checkpoints import DIGEST_KEY

@@ -27,8 +27,7 @@ from benchgate.audit.walk import ChainFault, chain_faults
 from benchgate.errors import ArtifactError, Unreadable, brief
 from benchgate.gates.decision import PREFIX
 from benchgate.gates.looks import number_of
-from benchgate.looks.chain import ChainLooks
-from benchgate.looks.first_cases import over_first
+from benchgate.looks.chain import ChainLooks, over_first
 from benchgate.registry import TASK_CLASS_PATTERN
 from benchgate.verify.agreement import same
 from benchgate.verify.earlier import ChainRecord, earlier_faults

@@ -94,10 +94,7 @@ def threshold_lines(policy: GatePolicy, places: Mapping[str, str]) -> Iterator[L
 
 
 def gate_lines(
-    view: DecisionView,
-    door: Door,
-    judgement: Judgement | None = None,
-    cases: Iterable[Line] = (),
+    view: DecisionView, door: Door, judgement: Judgement | None = None, cases: Iterable[Line] = ()
 ) -> Iterator[Line]:
     """
     Yield a decision.
