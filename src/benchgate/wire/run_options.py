@@ -121,7 +121,10 @@ RUN_OPTIONS: Final = (
         bare="auto",
     ),
     RunOption(
-        name="shard", metavar="I/N", help="Run part I of N, for benchgate merge", parse=shard
+        name="shard",
+        metavar="I/N",
+        help="Run part I of N, for benchgate merge",
+        parse=shard,
     ),
     RunOption(
         name="record",
@@ -148,7 +151,12 @@ RUN_OPTIONS: Final = (
         parse=lambda text: text if "=" in text else Path(text),
         repeatable=True,
     ),
-    RunOption(name="plan", metavar="FILE", help="Sealed plan that this run must keep", parse=path),
+    RunOption(
+        name="plan",
+        metavar="FILE",
+        help="Sealed plan that this run must keep",
+        parse=path,
+    ),
     RunOption(
         name="out",
         metavar="DIR",
@@ -156,10 +164,16 @@ RUN_OPTIONS: Final = (
         parse=path,
     ),
     RunOption(
-        name="html", metavar="FILE", help="Also write a page; needs the extra 'report'", parse=path
+        name="html",
+        metavar="FILE",
+        help="Also write a page; needs the extra 'report'",
+        parse=path,
     ),
     RunOption(
-        name="checkpoint", metavar="FILE", help="Record of the candidate's checkpoint", parse=path
+        name="checkpoint",
+        metavar="FILE",
+        help="Record of the candidate's checkpoint",
+        parse=path,
     ),
     RunOption(
         name="baseline-checkpoint",
