@@ -140,9 +140,7 @@ def over_first(number: LookNumber, report: BenchRunReport, policy: GatePolicy) -
 
     first = ArmReport.read_or_none(number.earlier[0] / "evidence" / "baseline.json")
     records = [RunRecord.read_or_none(folder / RECORD_FILE) for folder in number.earlier]
-    reports = [
-        record.report for record in records if record and record.report.system == report.system
-    ]
+    reports = [one.report for one in records if one and one.report.system == report.system]
     results = {
         case_id: tuple(rows)
         for one in (*reports, report)
