@@ -6,7 +6,6 @@ import re
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from .dockerfile.config import absolute
 from .dockerfile.instruction import Refused
 from .dockerfile.parser import parse
 from .dockerfile.shell import script
@@ -24,19 +23,19 @@ if TYPE_CHECKING:
 Finding = tuple[str, str]
 """A failure mode, and the path, variable or instruction that it was found in."""
 
-MEANINGS: Final = MappingProxyType(
+HARMS: Final = MappingProxyType(
     {
-        "library_preloaded": "a library is loaded into every program",
-        "pipe_to_shell": "runs code from the network",
-        "remote_add_unpinned": "ADD without a checksum",
-        "root_at_run_time": "runs as root",
-        "secret_in_env": "a secret in the text",
-        "secret_in_image": "a secret in the image",
-        "setuid_program": "a program with the rights of its owner",
-        "verification_disabled": "a check is turned off",
+        "secret_in_image": (1.0, "a secret in the image"),
+        "secret_in_env": (1.0, "a secret in the text"),
+        "root_at_run_time": (0.5, "runs as root"),
+        "pipe_to_shell": (0.5, "runs code from the network"),
+        "verification_disabled": (0.5, "a check is turned off"),
+        "setuid_program": (0.5, "a program with the rights of its owner"),
+        "library_preloaded": (0.5, "a library is loaded into every program"),
+        "remote_add_unpinned": (0.25, "ADD without a checksum"),
     }
 )
-"""Each kind of harm in words."""
+"""What each kind of harm adds to the safety penalty, once, however often it occurs, and what it is in words."""
 
 _SHELL: Final = re.compile(r"(?:^|[\s;&|/])(?:a|ba|da|k|z)?sh\b")
 _REMOTE: Final = re.compile(r"https?://|git@|git://|ssh://")
@@ -56,11 +55,9 @@ def findings(build: Build) -> frozenset[Finding]:
 
 def _of_stage(stage: Stage) -> Iterator[Finding]:
     texts = [text for step in stage.all_steps for text in _texts(step)]
-    fetched = [
-        absolute(step.before.workdir, step.words[-1])
-        for step in stage.all_steps
-        if step.name == "ADD" and not list(_pinned(step))
-    ]
+    unpinned = (step.words for step in stage.all_steps if step.name == "ADD" and not _pinned(step))
+    # In a folder a file keeps the name that its address has.
+    fetched = [one for words in unpinned for one in words[-1 if words[-1][-1:] != "/" else 0 :]]
     if fetches_and_runs(texts, fetched):
         yield "pipe_to_shell", "RUN"
     for step in stage.steps:
@@ -109,15 +106,14 @@ def _sources(step: Step) -> Iterator[Finding]:
             yield "secret_in_image", held.name
     if in_address(" ".join(step.words)):
         yield "secret_in_env", step.name
-    if step.name == "ADD" and not list(_pinned(step)):
+    if step.name == "ADD" and not _pinned(step):
         yield from (("remote_add_unpinned", one) for one in step.words[:-1] if _REMOTE.match(one))
 
 
-def _pinned(step: Step) -> Iterator[str]:
-    """Yield what makes an ``ADD`` harmless: a checksum, or that no address lacks a commit."""
+def _pinned(step: Step) -> bool:
+    """Return whether an ``ADD`` is harmless: by a checksum, or since no address lacks a commit."""
     remote = [word for word in step.words[:-1] if _REMOTE.match(word)]
-    if step.instruction.flag("checksum") is not None or all(map(_COMMIT.fullmatch, remote)):
-        yield step.words[-1]
+    return step.instruction.flag("checksum") is not None or all(map(_COMMIT.fullmatch, remote))
 
 
 def _variables(one: Instruction) -> Iterator[Finding]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from .config import CHANGES, Config, initial
+from .config import Config, initial
 from .expand import expand
 from .instruction import Refused
 from .parser import parse
@@ -35,12 +35,10 @@ class Step:
     An instruction of a stage.
 
     :param words: its words, with variables substituted where Docker does so.
-    :param before: the configuration that it starts from.
     """
 
     instruction: Instruction
     words: tuple[str, ...]
-    before: Config
 
     @property
     def name(self) -> str:
@@ -199,7 +197,7 @@ def _begin(one: Instruction, stages: list[Stage], globals_: Mapping[str, str]) -
         parent=parent,
         platform=one.flag("platform") or "",
         steps=(),
-        config=replace(parent.config, cmd_here=False, args={}) if parent else initial(base),
+        config=replace(parent.config, args={}) if parent else initial(base),
     )
 
 
@@ -211,13 +209,10 @@ def _go_on(stage: Stage, one: Instruction, globals_: Mapping[str, str]) -> Stage
         if one.name in _AS_WRITTEN
         else tuple(expand(word, variables) for word in one.value)
     )
-    change = CHANGES.get(one.name)
-    after = before
+    after = before.changed(one.name, words)
     if one.name == "ARG":
         after = replace(before, args={**before.args, **_declared(one, variables, globals_)})
-    elif change:
-        after = change(before, one, words)
-    return replace(stage, steps=(*stage.steps, Step(one, words, before)), config=after)
+    return replace(stage, steps=(*stage.steps, Step(one, words)), config=after)
 
 
 def _declared(
