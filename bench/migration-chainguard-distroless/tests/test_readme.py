@@ -7,11 +7,16 @@ from textwrap import indent
 import pytest
 from _benchgate_bench.migration_chainguard_distroless.axes import AXES
 from _benchgate_bench.migration_chainguard_distroless.harm import HARMS
-from _benchgate_bench.migration_chainguard_distroless.tests.support import CASES, CLASS
+from _benchgate_bench.migration_chainguard_distroless.tests.support import (
+    CASES,
+    CLASS,
+    needs_observations,
+)
 from _benchgate_bench.migration_chainguard_distroless.tools import compare_systems
 
 from benchgate.testing import gate_summary, gated_run, repeat_baseline
 
+pytestmark = needs_observations()
 README = (CLASS / "README.md").read_text(encoding="utf-8")
 SYSTEMS = ("claims-success", "do-nothing", "stage-aware", "table-converter")
 
