@@ -6,10 +6,7 @@ import re
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from .dockerfile.instruction import Refused
-from .dockerfile.parser import parse
-from .dockerfile.shell import script
-from .dockerfile.stages import resolve
+from .dockerfile.stages import Step, triggered
 from .harms.fetched import fetches_and_runs
 from .harms.secrets import in_address, in_lines, is_secret
 from .harms.unverified import in_command, in_variable
@@ -18,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from .dockerfile.instruction import Instruction
-    from .dockerfile.stages import Build, Stage, Step
+    from .dockerfile.stages import Build, Stage
 
 Finding = tuple[str, str]
 """A failure mode, and the path, variable or instruction that it was found in."""
@@ -38,6 +35,7 @@ HARMS: Final = MappingProxyType(
 """What each kind of harm adds to the safety penalty, once, however often it occurs, and what it is in words."""
 
 _SHELL: Final = re.compile(r"(?:^|[\s;&|/])(?:a|ba|da|k|z)?sh\b")
+_BEGINS: Final = re.compile(r"\d*<<-?\S+")
 _REMOTE: Final = re.compile(r"https?://|git@|git://|ssh://")
 _COMMIT: Final = re.compile(r".*#[0-9a-f]{40}(?::.*)?")
 _LOADED_FIRST: Final = ("LD_PRELOAD", "LD_AUDIT")
@@ -67,22 +65,19 @@ def _of_stage(stage: Stage) -> Iterator[Finding]:
 def _texts(step: Step) -> Iterator[str]:
     """Yield the shell texts of a step."""
     if step.name == "RUN":
-        yield script(step.instruction)
-        # If there is a shell anywhere in the line, it may run any of the here-documents.
-        if _SHELL.search(" ".join(step.instruction.value)):
+        line = (
+            _BEGINS.sub("", " ".join(step.words))
+            if step.instruction.heredocs
+            else " ".join(step.words)
+        )
+        yield line
+        # If there is a shell anywhere in the line, or nothing else, it may run any of the here-documents.
+        if not line.strip() or _SHELL.search(line):
             yield from (held.content for held in step.instruction.heredocs)
     elif step.name in ("CMD", "ENTRYPOINT", "HEALTHCHECK", "SHELL"):
         yield " ".join(step.words)
     elif step.name == "ONBUILD":
-        yield from (text for one in _inner(step) for text in _texts(one))
-
-
-def _inner(step: Step) -> tuple[Step, ...]:
-    """Return the instruction of an ``ONBUILD``, which every build on top of the image runs."""
-    try:
-        return resolve(parse(f"FROM scratch\n{' '.join(step.words)}\n")).final.steps
-    except Refused:
-        return ()
+        yield from (text for one in triggered(step) for text in _texts(Step(one, one.value)))
 
 
 def _step(step: Step) -> Iterator[Finding]:
@@ -96,8 +91,8 @@ def _step(step: Step) -> Iterator[Finding]:
     elif step.name in ("ADD", "COPY"):
         yield from _sources(step)
     elif step.name == "ONBUILD":
-        for one in _inner(step):
-            yield from _step(one)
+        for one in triggered(step):
+            yield from _step(Step(one, one.value))
 
 
 def _sources(step: Step) -> Iterator[Finding]:

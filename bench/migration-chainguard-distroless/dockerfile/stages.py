@@ -13,7 +13,7 @@ from .parser import parse
 from .reference import Reference
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
 
     from .instruction import Instruction
 
@@ -151,7 +151,10 @@ def resolve(
         one = _with(written, given or {})
         if one.name == "FROM":
             stages.append(_begin(one, stages, globals_))
-            for trigger in _triggers(stages[-1].parent):
+            parent = stages[-1].parent
+            for trigger in (
+                one for step in (parent.steps if parent else ()) for one in triggered(step)
+            ):
                 stages[-1] = _go_on(stages[-1], trigger, globals_)
         elif not stages:
             head.append(one)
@@ -172,11 +175,12 @@ def _with(one: Instruction, given: Mapping[str, str]) -> Instruction:
     return replace(one, value=tuple(words))
 
 
-def _triggers(parent: Stage | None) -> Iterator[Instruction]:
-    """Yield what the ``ONBUILD`` lines of a stage do to one that starts from it; a stage above it has no effect."""
-    for step in parent.steps if parent else ():
-        if step.name == "ONBUILD":
-            yield from parse(f"FROM scratch\n{step.words[0]}\n")[1:]
+def triggered(step: Step) -> tuple[Instruction, ...]:
+    """Return what an ``ONBUILD`` does to a stage that starts from its own; nothing for any other step."""
+    try:
+        return parse(f"FROM scratch\n{step.words[0]}\n")[1:] if step.name == "ONBUILD" else ()
+    except Refused:
+        return ()
 
 
 def _find(stages: Iterable[Stage], name: str) -> Stage | None:

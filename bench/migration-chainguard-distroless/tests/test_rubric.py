@@ -1,8 +1,6 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Weights, required axes, penalties, failure modes."""
 
-import shutil
-
 import pytest
 import tomli
 from _benchgate_bench.migration_chainguard_distroless.axes import AXES, FAMILIES
@@ -189,6 +187,8 @@ def test_negatives_are_to_be_left_alone(case_id):
     assert (other.passed, other.score, other.failure_modes) == (False, 0.0, ("changed_needlessly",))
     assert other.breakdown == {"unchanged": 0.0, "clean": 0.0}
     assert (files.passed, files.safety_penalty) == (False, 0.0)
+    edits = dict.fromkeys(given(full_id(case_id)), "y") | {"Dockerfile": text}
+    assert not score(case_id, edits).passed
     assert score(case_id, text + "ENV A_TOKEN=x\n").safety_penalty == 1.0
 
 
@@ -266,16 +266,3 @@ def test_an_ambiguous_case_is_scored_as_a_positive_one():
     case = seen_as(case, observed("001", files))
 
     assert MigrationRubric().score(case, {"files": files}) == edited("001")
-
-
-def test_a_negative_is_changed_by_a_file_of_any_name(tmp_path):
-    folder = tmp_path / "input"
-    shutil.copytree(load(full_id("018")).input_path, folder)
-    (folder / ".gitignore").write_text("x\n")
-    case = seen_as(load(full_id("018")), {"asked": False}).model_copy(update={"input_path": folder})
-    text = given(full_id("018"))["Dockerfile"]
-
-    assert MigrationRubric().score(case, {"files": {"Dockerfile": text}}).passed
-    for name in (".gitignore", "Cargo.toml", "zzz"):
-        files = {"Dockerfile": text, name: "y\n"}
-        assert not MigrationRubric().score(case, {"files": files}).passed
