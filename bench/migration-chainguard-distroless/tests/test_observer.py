@@ -190,23 +190,34 @@ def test_a_case_may_ask_for_arguments_and_rights(docker, tmp_path):
     assert "modes" not in wanted()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="isolation=process needs Linux")
-def test_the_choice_of_a_builder_reaches_the_process_that_observes(docker, tmp_path, monkeypatch):
+def test_what_was_not_built_is_built_later_and_no_system_called_again(
+    docker, tmp_path, monkeypatch
+):
     docker("gone")
+    (tmp_path / "calls").touch()
     (tmp_path / "nobody.py").write_text(
-        "def system(case):\n    return {'files': {'Dockerfile': 'FROM scratch'}}\n"
+        f"def system(case):\n    open({str(tmp_path / 'calls')!r}, 'a').write('1')\n"
+        "    return {'files': {'Dockerfile': 'FROM scratch'}}\n"
     )
-    monkeypatch.setenv("BENCHGATE_BUILDER", "docker")
-    done = subprocess.run(  # noqa: S603 - benchgate
-        [
-            *(sys.executable, "-m", "benchgate", "run", f"--task-class={CLASS.name}"),
-            *(f"--bench-root={CLASS.parent}", f"--pythonpath={tmp_path}", "--system=nobody:system"),
-            *("--cases=001*", "--baseline=none", f"--out={tmp_path / 'out'}"),
-        ],
-        capture_output=True, text=True, check=False, cwd=tmp_path,
-    )  # fmt: skip
-
-    assert "not built: docker does not answer" in " ".join(done.stdout.split()), done.stdout
+    words = [
+        *(sys.executable, "-m", "benchgate", "run", f"--task-class={CLASS.name}"),
+        *(f"--bench-root={CLASS.parent}", f"--pythonpath={tmp_path}", "--system=nobody:system"),
+        *("--baseline=none", f"--out={tmp_path / 'out'}"),
+    ]
+    for builder, why in (
+        ("", "set BENCHGATE_BUILDER=docker|podman"),
+        ("docker", "docker does not answer"),
+    ):
+        monkeypatch.setenv("BENCHGATE_BUILDER", builder)
+        done = subprocess.run(  # noqa: S603 - benchgate
+            words, capture_output=True, text=True, check=False, cwd=tmp_path
+        )
+        said = f'"detail": "observer build: Unavailable: not built: {why}'
+        assert done.stdout.count(said) == 38, done.stderr
+        assert (tmp_path / "calls").read_text() == "1" * len(CASES)
+        words.append("--resume")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="the stand-in for docker is a shell script")
