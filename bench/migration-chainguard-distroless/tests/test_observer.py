@@ -23,7 +23,6 @@ from _benchgate_bench.migration_chainguard_distroless.observers.standins.facts i
     FACTS,
     facts_of,
 )
-from _benchgate_bench.migration_chainguard_distroless.project import read_input, read_output
 from _benchgate_bench.migration_chainguard_distroless.tests.support import (
     CASES,
     CLASS,
@@ -34,6 +33,7 @@ from _benchgate_bench.migration_chainguard_distroless.tests.support import (
     unobserved,
 )
 from _benchgate_bench.migration_chainguard_distroless.tools import score_answers
+from _benchgate_bench.migration_chainguard_distroless.tools.answers import task
 
 from benchgate import run_eval
 
@@ -357,10 +357,8 @@ def load_expected(case_id):
     "case_id", ["001-python-cmd-clash", "004-go-static-certs", "038-onbuild-base"]
 )
 def test_a_build_of_today_shows_the_same(case_id):
-    case = load(case_id)
-    files = read_output(read_input(case.input_path), {"files": best(case_id)})
-    asks = asked.asked(read_expected(case.expected_path))
-    today, known = build.built(files, asks), store.stored("stand-in")[store.key_of(asks, files)]
+    key, files, asks = task(load(case_id), best(case_id))
+    today, known = build.built(files, asks), store.stored("stand-in")[key]
     fixed = [{k: v for k, v in one.items() if k not in TIMED} for one in (today, known)]
 
     assert json.loads(json.dumps(fixed[0])) == fixed[1]
