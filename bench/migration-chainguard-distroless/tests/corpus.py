@@ -47,6 +47,7 @@ ODD = [
     "RUN <<E \\\n cat\nx\nE\n",
     "COPY <<E <<F /x/\n1\nE\n2\nF\n",
     "ENV a=b=c\n",
+    "ENV a=b c\n",
     "ENV a\xa0b c\n",
     'CMD ["a\\ud800"]\n',
     "ADD <<E /x\n1\nE\n",

@@ -207,6 +207,10 @@ def test_on_negatives_each_part_of_an_instruction_counts():
     [
         ({}, "output_missing_file"),
         ({"files": {"Dockerfile": "FROM a", "x": None}}, "output_malformed"),
+        (
+            {"files": {"Dockerfile": "FROM a", **dict.fromkeys(map(str, range(50)), "")}},
+            "output_malformed",
+        ),
         ({"files": {"Dockerfile": ""}}, "dockerfile_unparsable"),
         ({"files": {"Dockerfile": "FROM a\nNOTHING b"}}, "instruction_unknown"),
         ({"files": {"Dockerfile": "USER a"}}, "from_missing"),
