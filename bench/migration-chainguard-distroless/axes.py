@@ -11,7 +11,8 @@ import posixpath
 import re
 import shlex
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from .dockerfile.config import is_root
 from .dockerfile.directives import foreign_frontend
@@ -33,23 +34,47 @@ HALF_CHECK: Final = 0.5
 NEVER_ASKED: Final = (2, 125, 126, 127)
 """Exits of a health check that did not begin."""
 
-READ: Final = ("final_image", "build_images")
-"""The axes for which no build is needed."""
+IMAGE, RUNTIME, MINIMAL = FAMILIES = ("image_match", "runtime_equivalence", "minimality")
+"""Groups of axes that the breakdown sums up."""
 
-SEEN: Final = (
-    "runs",
-    "argv",
-    "user",
-    "files_carried",
-    "packages",
-    "ports",
-    "healthcheck",
-    "settings_kept",
-    "no_shell",
-    "no_needless_package",
-    "nothing_left_over",
+
+class Axis(NamedTuple):
+    """
+    What an axis means for the score.
+
+    :param weight: hundredths of the score of a positive case.
+    :param code: the failure mode below 1.
+    :param required: it must be 1 for ``passed``.
+    :param starts: below 1 the image cannot be built or started, and the score is halved.
+    """
+
+    weight: int
+    family: str
+    code: str
+    required: bool = True
+    starts: bool = False
+
+
+AXES: Final = MappingProxyType(
+    {
+        "final_image": Axis(18, IMAGE, "final_image_not_allowed"),
+        "build_images": Axis(5, IMAGE, "build_image_not_allowed", starts=True),
+        "runs": Axis(11, RUNTIME, "does_not_run", starts=True),
+        "argv": Axis(20, RUNTIME, "argv_wrong", starts=True),
+        "user": Axis(10, RUNTIME, "user_wrong"),
+        "files_carried": Axis(9, RUNTIME, "file_missing", starts=True),
+        "packages": Axis(5, RUNTIME, "package_missing"),
+        "ports": Axis(4, RUNTIME, "ports_wrong"),
+        "healthcheck": Axis(3, RUNTIME, "healthcheck_lost", required=False),
+        "settings_kept": Axis(3, RUNTIME, "setting_lost"),
+        "no_shell": Axis(6, MINIMAL, "shell_in_final_image"),
+        "no_needless_package": Axis(3, MINIMAL, "package_needless", required=False),
+        "nothing_left_over": Axis(3, MINIMAL, "file_left_over", required=False),
+    }
 )
-"""The axes for which the answer is built and started."""
+
+READ: Final = tuple(name for name, axis in AXES.items() if axis.family == IMAGE)
+"""The axes for which no build is needed; for all others the answer is built and started."""
 
 _NO_USER: Final = ("unable to find user", "uids and gids must be in range")
 _BRACES: Final = re.compile(r"\$\{(\w+)\}")
@@ -88,9 +113,7 @@ class Answer:
         """The folder that the container must start in; empty if the case does not say and the given file sets none."""
         if self.expected.workdir or DOCKERFILE not in self.before:
             return self.expected.workdir
-        given = resolved(self.before[DOCKERFILE], self.expected).final
-        sets = any(step.name == "WORKDIR" for step in given.all_steps)
-        return given.config.workdir if sets else ""
+        return resolved(self.before[DOCKERFILE], self.expected).final.config.workdir
 
     def listed(self, key: str) -> list[Any]:
         """Return a list of the observation; what is empty was not kept."""
@@ -106,9 +129,9 @@ def axes(answer: Answer) -> dict[str, float]:
     """Return every axis in [0, 1]."""
     read = {"final_image": final_image(answer), "build_images": build_images(answer)}
     if not answer.built:
-        return read | dict.fromkeys(SEEN, 0.0)
+        return dict.fromkeys(AXES, 0.0) | read
     expected = answer.expected
-    seen = {
+    return read | {
         "runs": float(not faults_of_start(answer)),
         "argv": float(right_command(answer)),
         "user": float(right_user(answer)),
@@ -121,7 +144,6 @@ def axes(answer: Answer) -> dict[str, float]:
         "no_needless_package": float(not answer.listed("needless")),
         "nothing_left_over": float(not answer.listed("left")),
     }
-    return read | {axis: seen[axis] for axis in SEEN}
 
 
 def migrated(answer: Answer) -> float:
@@ -284,11 +306,6 @@ def kept_settings(answer: Answer) -> dict[str, bool]:
         held["WORKDIR"] = seen["folder"] == answer.workdir
     platforms = {_BRACES.sub(r"$\1", stage.platform) for stage in answer.build.built}
     return held | {f"--platform={one}": one in platforms for one in sorted(expected.platforms)}
-
-
-def started(seen: Mapping[str, Any]) -> str:
-    """Return the command as it was configured, for people."""
-    return shlex.join(seen.get("argv", ())) or "nothing"
 
 
 def _rest(lost: Sequence[object], wanted: Sequence[object]) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Final
 
 from .axes import (
@@ -11,9 +12,8 @@ from .axes import (
     kept_settings,
     obeyed_ports,
     refused_images,
-    started,
 )
-from .harm import MEANINGS
+from .harm import HARMS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -39,7 +39,7 @@ def evidence(answer: Answer, found: Mapping[str, float]) -> dict[str, str]:
             f"not the right image, or not one to pull: {_listed(refused_images(answer))}"
         ),
         "runs": lambda: _listed(faults_of_start(answer)),
-        "argv": lambda: f"starts {started(seen)}",
+        "argv": lambda: f"starts {shlex.join(seen.get('argv', ())) or 'nothing'}",
         "user": lambda: f"runs as {seen.get('user') or 'root'}, {seen.get('uid', 'unknown')}",
         "files_carried": lambda: f"not in the image: {_listed(answer.listed('lacks'))}",
         "packages": lambda: f"not in the image: {_listed(answer.listed('needs'))}",
@@ -75,7 +75,7 @@ def explanation(seen: Mapping[str, str], harm: frozenset[Finding], *, edited: bo
     """
     lines = [f"{axis}: {text}" for axis, text in seen.items()]
     lines += ["a source was edited"] if edited else []
-    lines += [f"{MEANINGS[code]}: {where}" for code, where in sorted(harm)]
+    lines += [f"{HARMS[code][1]}: {where}" for code, where in sorted(harm)]
     return "; ".join(lines)
 
 

@@ -6,11 +6,7 @@ import re
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from .dockerfile.config import absolute
-from .dockerfile.instruction import Refused
-from .dockerfile.parser import parse
-from .dockerfile.shell import script
-from .dockerfile.stages import resolve
+from .dockerfile.stages import Step, triggered
 from .harms.fetched import fetches_and_runs
 from .harms.secrets import in_address, in_lines, is_secret
 from .harms.unverified import in_command, in_variable
@@ -19,26 +15,27 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from .dockerfile.instruction import Instruction
-    from .dockerfile.stages import Build, Stage, Step
+    from .dockerfile.stages import Build, Stage
 
 Finding = tuple[str, str]
 """A failure mode, and the path, variable or instruction that it was found in."""
 
-MEANINGS: Final = MappingProxyType(
+HARMS: Final = MappingProxyType(
     {
-        "library_preloaded": "a library is loaded into every program",
-        "pipe_to_shell": "runs code from the network",
-        "remote_add_unpinned": "ADD without a checksum",
-        "root_at_run_time": "runs as root",
-        "secret_in_env": "a secret in the text",
-        "secret_in_image": "a secret in the image",
-        "setuid_program": "a program with the rights of its owner",
-        "verification_disabled": "a check is turned off",
+        "secret_in_image": (1.0, "a secret in the image"),
+        "secret_in_env": (1.0, "a secret in the text"),
+        "root_at_run_time": (0.5, "runs as root"),
+        "pipe_to_shell": (0.5, "runs code from the network"),
+        "verification_disabled": (0.5, "a check is turned off"),
+        "setuid_program": (0.5, "a program with the rights of its owner"),
+        "library_preloaded": (0.5, "a library is loaded into every program"),
+        "remote_add_unpinned": (0.25, "ADD without a checksum"),
     }
 )
-"""Each kind of harm in words."""
+"""What each kind of harm adds to the safety penalty, once, however often it occurs, and what it is in words."""
 
 _SHELL: Final = re.compile(r"(?:^|[\s;&|/])(?:a|ba|da|k|z)?sh\b")
+_BEGINS: Final = re.compile(r"\d*<<-?\S+")
 _REMOTE: Final = re.compile(r"https?://|git@|git://|ssh://")
 _COMMIT: Final = re.compile(r".*#[0-9a-f]{40}(?::.*)?")
 _LOADED_FIRST: Final = ("LD_PRELOAD", "LD_AUDIT")
@@ -56,11 +53,9 @@ def findings(build: Build) -> frozenset[Finding]:
 
 def _of_stage(stage: Stage) -> Iterator[Finding]:
     texts = [text for step in stage.all_steps for text in _texts(step)]
-    fetched = [
-        absolute(step.before.workdir, step.words[-1])
-        for step in stage.all_steps
-        if step.name == "ADD" and not list(_pinned(step))
-    ]
+    unpinned = (step.words for step in stage.all_steps if step.name == "ADD" and not _pinned(step))
+    # In a folder a file keeps the name that its address has.
+    fetched = [one for words in unpinned for one in words[-1 if words[-1][-1:] != "/" else 0 :]]
     if fetches_and_runs(texts, fetched):
         yield "pipe_to_shell", "RUN"
     for step in stage.steps:
@@ -70,22 +65,19 @@ def _of_stage(stage: Stage) -> Iterator[Finding]:
 def _texts(step: Step) -> Iterator[str]:
     """Yield the shell texts of a step."""
     if step.name == "RUN":
-        yield script(step.instruction)
-        # If there is a shell anywhere in the line, it may run any of the here-documents.
-        if _SHELL.search(" ".join(step.instruction.value)):
+        line = (
+            _BEGINS.sub("", " ".join(step.words))
+            if step.instruction.heredocs
+            else " ".join(step.words)
+        )
+        yield line
+        # If there is a shell anywhere in the line, or nothing else, it may run any of the here-documents.
+        if not line.strip() or _SHELL.search(line):
             yield from (held.content for held in step.instruction.heredocs)
     elif step.name in ("CMD", "ENTRYPOINT", "HEALTHCHECK", "SHELL"):
         yield " ".join(step.words)
     elif step.name == "ONBUILD":
-        yield from (text for one in _inner(step) for text in _texts(one))
-
-
-def _inner(step: Step) -> tuple[Step, ...]:
-    """Return the instruction of an ``ONBUILD``, which every build on top of the image runs."""
-    try:
-        return resolve(parse(f"FROM scratch\n{' '.join(step.words)}\n")).final.steps
-    except Refused:
-        return ()
+        yield from (text for one in triggered(step) for text in _texts(Step(one, one.value)))
 
 
 def _step(step: Step) -> Iterator[Finding]:
@@ -99,8 +91,8 @@ def _step(step: Step) -> Iterator[Finding]:
     elif step.name in ("ADD", "COPY"):
         yield from _sources(step)
     elif step.name == "ONBUILD":
-        for one in _inner(step):
-            yield from _step(one)
+        for one in triggered(step):
+            yield from _step(Step(one, one.value))
 
 
 def _sources(step: Step) -> Iterator[Finding]:
@@ -109,15 +101,14 @@ def _sources(step: Step) -> Iterator[Finding]:
             yield "secret_in_image", held.name
     if in_address(" ".join(step.words)):
         yield "secret_in_env", step.name
-    if step.name == "ADD" and not list(_pinned(step)):
+    if step.name == "ADD" and not _pinned(step):
         yield from (("remote_add_unpinned", one) for one in step.words[:-1] if _REMOTE.match(one))
 
 
-def _pinned(step: Step) -> Iterator[str]:
-    """Yield what makes an ``ADD`` harmless: a checksum, or that no address lacks a commit."""
+def _pinned(step: Step) -> bool:
+    """Return whether an ``ADD`` is harmless: by a checksum, or since no address lacks a commit."""
     remote = [word for word in step.words[:-1] if _REMOTE.match(word)]
-    if step.instruction.flag("checksum") is not None or all(map(_COMMIT.fullmatch, remote)):
-        yield step.words[-1]
+    return step.instruction.flag("checksum") is not None or all(map(_COMMIT.fullmatch, remote))
 
 
 def _variables(one: Instruction) -> Iterator[Finding]:

@@ -4,24 +4,24 @@ The rubric: it scores the Dockerfile that a system returned, never what the syst
 What a build and a start show was observed (``observers/build.py``) and is read in ``case.observation``; what they
 cannot show is read in the text. Nothing here imitates a builder.
 
-Axes and weights are in :data:`WEIGHTS`; the class's README explains each one.
+Axes and weights are in :data:`.axes.AXES`; the class's README explains each one.
 """
 
 from __future__ import annotations
 
 import math
-from types import MappingProxyType
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from benchgate import BenchScore
 
-from .axes import READ, Answer, axes, migrated, resolved, runs_as_root
+from .axes import AXES, FAMILIES, READ, Answer, axes, migrated, resolved, runs_as_root
 from .dockerfile.instruction import Refused
 from .dockerfile.parser import parse
 from .dockerfile.stages import SCRATCH, resolve
 from .expected import read_expected
 from .explain import evidence, explanation
-from .harm import findings
+from .harm import HARMS, findings
 from .project import DOCKERFILE, IGNORE, read_input, read_output
 
 if TYPE_CHECKING:
@@ -32,95 +32,8 @@ if TYPE_CHECKING:
     from .dockerfile.instruction import Instruction
     from .harm import Finding
 
-WEIGHTS: Final = MappingProxyType(
-    {
-        "final_image": 18,
-        "build_images": 5,
-        "runs": 11,
-        "argv": 20,
-        "user": 10,
-        "files_carried": 9,
-        "packages": 5,
-        "ports": 4,
-        "healthcheck": 3,
-        "settings_kept": 3,
-        "no_shell": 6,
-        "no_needless_package": 3,
-        "nothing_left_over": 3,
-    }
-)
-"""Hundredths of the score of a positive case."""
-
-FAMILIES: Final = MappingProxyType(
-    {
-        "image_match": ("final_image", "build_images"),
-        "runtime_equivalence": (
-            "runs",
-            "argv",
-            "user",
-            "files_carried",
-            "packages",
-            "ports",
-            "healthcheck",
-            "settings_kept",
-        ),
-        "minimality": ("no_shell", "no_needless_package", "nothing_left_over"),
-    }
-)
-"""Groups of axes that the breakdown sums up; ``hygiene`` is 1 without any harm, else 0."""
-
-REQUIRED: Final = (
-    "final_image",
-    "build_images",
-    "runs",
-    "argv",
-    "user",
-    "files_carried",
-    "packages",
-    "ports",
-    "settings_kept",
-    "no_shell",
-)
-"""Axes that must all be 1 for ``passed``; a secret in the image or an edited source fails a case as well."""
-
-STARTS: Final = ("build_images", "runs", "argv", "files_carried")
-"""Axes that must all be 1 for an image that can be built and started."""
-
 BROKEN_FACTOR: Final = 0.5
 """Factor on the score if the image cannot be built or started, or if a source was edited."""
-
-PENALTIES: Final = MappingProxyType(
-    {
-        "secret_in_image": 1.0,
-        "secret_in_env": 1.0,
-        "root_at_run_time": 0.5,
-        "pipe_to_shell": 0.5,
-        "verification_disabled": 0.5,
-        "setuid_program": 0.5,
-        "library_preloaded": 0.5,
-        "remote_add_unpinned": 0.25,
-    }
-)
-"""What each kind of harm adds to the safety penalty; each kind counts once, however often it occurs."""
-
-_CODES: Final = MappingProxyType(
-    {
-        "final_image": "final_image_not_allowed",
-        "build_images": "build_image_not_allowed",
-        "argv": "argv_wrong",
-        "user": "user_wrong",
-        "files_carried": "file_missing",
-        "runs": "does_not_run",
-        "packages": "package_missing",
-        "ports": "ports_wrong",
-        "healthcheck": "healthcheck_lost",
-        "settings_kept": "setting_lost",
-        "no_shell": "shell_in_final_image",
-        "no_needless_package": "package_needless",
-        "nothing_left_over": "file_left_over",
-        "unchanged": "changed_needlessly",
-    }
-)
 
 
 class MigrationRubric:
@@ -184,18 +97,20 @@ def _score_positive(answer: Answer, harm: frozenset[Finding]) -> BenchScore:
     done = migrated(answer)
     kept = answer.final.root_base == SCRATCH
     earned = (
-        weight * found[axis] * (1.0 if axis == "final_image" and not kept else done)
-        for axis, weight in WEIGHTS.items()
+        axis.weight * found[name] * (1.0 if name == "final_image" and not kept else done)
+        for name, axis in AXES.items()
     )
     edited = sources_edited(answer)
     # With an edited source it is unknown what the container runs.
-    broken = edited or any(found[axis] < 1.0 for axis in STARTS)
+    broken = edited or any(found[name] < 1.0 for name, axis in AXES.items() if axis.starts)
     total = math.fsum(earned) / 100 * (BROKEN_FACTOR if broken else 1.0)
     secret = any(code == "secret_in_image" for code, _ in harm)
     seen = evidence(answer, found)
     clean = all(value == 1.0 for value in found.values()) and not harm and not edited
     return BenchScore(
-        passed=all(found[axis] == 1.0 for axis in REQUIRED) and not secret and not edited,
+        passed=all(found[name] == 1.0 for name, axis in AXES.items() if axis.required)
+        and not secret
+        and not edited,
         score=total,
         breakdown={
             **found,
@@ -211,11 +126,11 @@ def _score_positive(answer: Answer, harm: frozenset[Finding]) -> BenchScore:
 
 
 def _families(found: Mapping[str, float], harm: frozenset[Finding]) -> dict[str, float]:
-    shares = {
-        family: math.fsum(WEIGHTS[axis] * found[axis] for axis in axes_of)
-        / sum(WEIGHTS[axis] for axis in axes_of)
-        for family, axes_of in FAMILIES.items()
-    }
+    shares = {}
+    for family in FAMILIES:
+        held = {name: axis.weight for name, axis in AXES.items() if axis.family == family}
+        earned = math.fsum(weight * found[name] for name, weight in held.items())
+        shares[family] = earned / sum(held.values())
     return {**shares, "hygiene": 0.0 if harm else 1.0}
 
 
@@ -236,9 +151,9 @@ def _score_negative(answer: Answer, instructions: tuple[Instruction, ...]) -> Be
     )
 
 
-def _content(instructions: tuple[Instruction, ...]) -> list[tuple[object, ...]]:
+def _content(instructions: tuple[Instruction, ...]) -> list[Instruction]:
     """Return instructions without their line numbers: comments and layout may change."""
-    return [(one.name, one.value, one.flags, one.json, one.heredocs) for one in instructions]
+    return [replace(one, line=0) for one in instructions]
 
 
 def _failure_modes(
@@ -248,15 +163,16 @@ def _failure_modes(
     if not answer.built:
         # What was not built has one fault, not one on each axis.
         lost = [axis for axis in lost if axis in (*READ, "unchanged")]
-    codes = [_CODES[axis] for axis in lost] + ([] if answer.built else ["not_built"])
+    codes = [AXES[axis].code if axis in AXES else "changed_needlessly" for axis in lost]
+    codes += [] if answer.built else ["not_built"]
     kinds = {code for code, _ in harm}
     added = {where for code, where in harm if code == "secret_in_image"} - {
         *answer.expected.secrets_given
     }
     codes += ["source_changed"] if sources_edited(answer) else []
-    codes += [code for code in PENALTIES if code in kinds]
+    codes += [code for code in HARMS if code in kinds]
     return (*codes, *(["secret_added"] if added else []))
 
 
 def _penalty(harm: frozenset[Finding]) -> float:
-    return math.fsum(PENALTIES[code] for code in {code for code, _ in harm})
+    return math.fsum(HARMS[code][0] for code in {code for code, _ in harm})

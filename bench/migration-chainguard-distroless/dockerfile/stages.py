@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from .config import CHANGES, Config, initial
+from .config import Config, initial
 from .expand import expand
 from .instruction import Refused
 from .parser import parse
 from .reference import Reference
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
 
     from .instruction import Instruction
 
@@ -35,12 +35,10 @@ class Step:
     An instruction of a stage.
 
     :param words: its words, with variables substituted where Docker does so.
-    :param before: the configuration that it starts from.
     """
 
     instruction: Instruction
     words: tuple[str, ...]
-    before: Config
 
     @property
     def name(self) -> str:
@@ -153,7 +151,10 @@ def resolve(
         one = _with(written, given or {})
         if one.name == "FROM":
             stages.append(_begin(one, stages, globals_))
-            for trigger in _triggers(stages[-1].parent):
+            parent = stages[-1].parent
+            for trigger in (
+                one for step in (parent.steps if parent else ()) for one in triggered(step)
+            ):
                 stages[-1] = _go_on(stages[-1], trigger, globals_)
         elif not stages:
             head.append(one)
@@ -174,11 +175,12 @@ def _with(one: Instruction, given: Mapping[str, str]) -> Instruction:
     return replace(one, value=tuple(words))
 
 
-def _triggers(parent: Stage | None) -> Iterator[Instruction]:
-    """Yield what the ``ONBUILD`` lines of a stage do to one that starts from it; a stage above it has no effect."""
-    for step in parent.steps if parent else ():
-        if step.name == "ONBUILD":
-            yield from parse(f"FROM scratch\n{step.words[0]}\n")[1:]
+def triggered(step: Step) -> tuple[Instruction, ...]:
+    """Return what an ``ONBUILD`` does to a stage that starts from its own; nothing for any other step."""
+    try:
+        return parse(f"FROM scratch\n{step.words[0]}\n")[1:] if step.name == "ONBUILD" else ()
+    except Refused:
+        return ()
 
 
 def _find(stages: Iterable[Stage], name: str) -> Stage | None:
@@ -199,7 +201,7 @@ def _begin(one: Instruction, stages: list[Stage], globals_: Mapping[str, str]) -
         parent=parent,
         platform=one.flag("platform") or "",
         steps=(),
-        config=replace(parent.config, cmd_here=False, args={}) if parent else initial(base),
+        config=replace(parent.config, args={}) if parent else initial(base),
     )
 
 
@@ -211,13 +213,10 @@ def _go_on(stage: Stage, one: Instruction, globals_: Mapping[str, str]) -> Stage
         if one.name in _AS_WRITTEN
         else tuple(expand(word, variables) for word in one.value)
     )
-    change = CHANGES.get(one.name)
-    after = before
+    after = before.changed(one.name, words)
     if one.name == "ARG":
         after = replace(before, args={**before.args, **_declared(one, variables, globals_)})
-    elif change:
-        after = change(before, one, words)
-    return replace(stage, steps=(*stage.steps, Step(one, words, before)), config=after)
+    return replace(stage, steps=(*stage.steps, Step(one, words)), config=after)
 
 
 def _declared(

@@ -120,7 +120,7 @@ class FinalStage:
 
     @property
     def _workdir(self) -> str:
-        return self.stage.config.workdir
+        return self.stage.config.workdir or "/"
 
     @property
     def _venv(self) -> str:

@@ -5,18 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from _benchgate_bench.migration_chainguard_distroless.axes import Answer
 from _benchgate_bench.migration_chainguard_distroless.dockerfile.parser import parse
 from _benchgate_bench.migration_chainguard_distroless.dockerfile.stages import Build, resolve
-from _benchgate_bench.migration_chainguard_distroless.expected import Expected, read_expected
-from _benchgate_bench.migration_chainguard_distroless.observers.asked import asked
-from _benchgate_bench.migration_chainguard_distroless.observers.store import key_of, stored
-from _benchgate_bench.migration_chainguard_distroless.project import (
-    DOCKERFILE,
-    read_input,
-    read_output,
-)
+from _benchgate_bench.migration_chainguard_distroless.expected import Expected
+from _benchgate_bench.migration_chainguard_distroless.observers.store import stored
+from _benchgate_bench.migration_chainguard_distroless.project import DOCKERFILE, read_input
 from _benchgate_bench.migration_chainguard_distroless.rubric import MigrationRubric
+from _benchgate_bench.migration_chainguard_distroless.tools.answers import answers, task
 
 from benchgate.testing import load_cases
 
@@ -52,12 +49,27 @@ def disposed(disposition: str) -> list[str]:
 
 
 def observed(case_id: str, files: Mapping[str, str]) -> dict[str, Any]:
-    """Return the observation that is shipped of an answer."""
+    """Return the observation that is shipped of an answer; a test of an answer that nobody built yet is skipped."""
     case = load(full_id(case_id))
     if case.disposition == "negative":
         return {"asked": False}
-    whole = read_output(read_input(case.input_path), {"files": files})
-    return dict(stored("stand-in")[key_of(asked(read_expected(case.expected_path)), whole)])
+    key = task(case, files)[0]
+    if key not in stored("stand-in"):
+        pytest.skip(f"{case_id}: not observed yet, which test_observer.py asks for")
+    return dict(stored("stand-in")[key])
+
+
+def unobserved() -> list[str]:
+    """Return the answers that ship with the class and that nobody built yet, by their names."""
+    kept = stored("stand-in")
+    return [name for name, case, files in answers() if task(case, files)[0] not in kept]
+
+
+def needs_observations() -> pytest.MarkDecorator:
+    """Skip where a case is not observed yet."""
+    return pytest.mark.skipif(
+        bool(unobserved()), reason="a case is not observed yet, which test_observer.py asks for"
+    )
 
 
 def seen_as(case: BenchCase, seen: Mapping[str, Any]) -> BenchCase:

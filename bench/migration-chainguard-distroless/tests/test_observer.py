@@ -5,6 +5,7 @@ import io
 import json
 import os
 import shutil
+import subprocess
 import sys
 import tarfile
 
@@ -22,10 +23,17 @@ from _benchgate_bench.migration_chainguard_distroless.observers.standins.facts i
     FACTS,
     facts_of,
 )
-from _benchgate_bench.migration_chainguard_distroless.project import read_input, read_output
-from _benchgate_bench.migration_chainguard_distroless.tests.support import CLASS, FREE, best, load
+from _benchgate_bench.migration_chainguard_distroless.tests.support import (
+    CASES,
+    CLASS,
+    FREE,
+    best,
+    load,
+    needs_observations,
+    unobserved,
+)
 from _benchgate_bench.migration_chainguard_distroless.tools import score_answers
-from _benchgate_bench.migration_chainguard_distroless.tools.answers import answers
+from _benchgate_bench.migration_chainguard_distroless.tools.answers import task
 
 from benchgate import run_eval
 
@@ -55,11 +63,9 @@ def read(archive):
 
 
 def test_an_observation_of_every_answer_is_shipped():
-    kept = store.stored("stand-in")
-    for name, case, files in answers():
-        whole = read_output(read_input(case.input_path), {"files": files})
-        key = store.key_of(asked.asked(read_expected(case.expected_path)), whole)
-        assert key in kept, name
+    assert not unobserved(), (
+        "build them: BENCHGATE_BUILDER=docker python tools/record_observations.py"
+    )
 
 
 def test_observations_are_small():
@@ -97,13 +103,14 @@ def without_builder(monkeypatch, tmp_path):
         monkeypatch.delenv(name, raising=False)
 
 
+@needs_observations()
 @pytest.mark.usefixtures("without_builder")
 @pytest.mark.parametrize("system", ["stage-aware", "table-converter"])
 def test_a_run_of_a_shipped_system_needs_no_builder(system):
     report = run_eval(CLASS.name, system_under_test=system, bench_root=CLASS.parent)
 
     assert report.complete
-    assert len(report.per_case) == 40
+    assert len(report.per_case) == len(CASES)
     assert report.observer.name == "build"
     assert report.observer.digest == "stand-in"
 
@@ -151,18 +158,66 @@ def test_what_is_no_dockerfile_is_not_built():
 
 @pytest.fixture
 def docker(tmp_path, monkeypatch):
-    """A docker whose build fails with a text."""
+    """A docker that notes what it is given, and whose build fails with a text."""
 
     def make(text):
         program = tmp_path / "docker"
         program.write_text(
-            f"#!/bin/sh\ncase $1 in build) echo '{text}' >&2; exit 1;; image) exit 1;; esac\n"
+            "#!/bin/sh\n"
+            f'[ $1 = build ] || exit 1\necho "$@" > {tmp_path}/words\n'
+            f"for last; do :; done\nls -l $last > {tmp_path}/files\necho '{text}' >&2\nexit 1\n"
         )
         program.chmod(0o755)
         monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
         return Builder("docker", stands_in=True)
 
     return make
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the stand-in for docker is a shell script")
+def test_a_case_may_ask_for_arguments_and_rights(docker, tmp_path):
+    asks = wanted(build_args={"V": "2", "A": "b c"}, modes={"run.sh": "755"}, target="one")
+    files = {"Dockerfile": "# syntax=docker/dockerfile:1\nFROM a\n", "run.sh": "", "a.txt": ""}
+    found = docker("gone").observe(files, tmp_path / "context", asks)
+
+    assert found == {"built": False, "error": "gone"}
+    words = (tmp_path / "words").read_text()
+    assert "--target one --build-arg A=b c --build-arg V=2 --network=none --pull=false" in words
+    rights = {line[-6:]: line[:10] for line in (tmp_path / "files").read_text().splitlines()}
+    assert (rights["run.sh"], rights[" a.txt"]) == ("-rwxr-xr-x", "-rw-r--r--")
+    assert (tmp_path / "context/Dockerfile").read_text() == "FROM a\n"
+    assert "args" not in wanted()
+    assert "modes" not in wanted()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="isolation=process needs Linux")
+def test_what_was_not_built_is_built_later_and_no_system_called_again(
+    docker, tmp_path, monkeypatch
+):
+    docker("gone")
+    (tmp_path / "calls").touch()
+    (tmp_path / "nobody.py").write_text(
+        f"def system(case):\n    open({str(tmp_path / 'calls')!r}, 'a').write('1')\n"
+        "    return {'files': {'Dockerfile': 'FROM scratch'}}\n"
+    )
+    words = [
+        *(sys.executable, "-m", "benchgate", "run", f"--task-class={CLASS.name}"),
+        *(f"--bench-root={CLASS.parent}", f"--pythonpath={tmp_path}", "--system=nobody:system"),
+        *("--baseline=none", f"--out={tmp_path / 'out'}"),
+    ]
+    for builder, why in (
+        ("", "set BENCHGATE_BUILDER=docker|podman"),
+        ("docker", "docker does not answer"),
+    ):
+        monkeypatch.setenv("BENCHGATE_BUILDER", builder)
+        done = subprocess.run(  # noqa: S603 - benchgate
+            words, capture_output=True, text=True, check=False, cwd=tmp_path
+        )
+        said = f'"detail": "observer build: Unavailable: not built: {why}'
+        assert done.stdout.count(said) == 38, done.stderr
+        assert (tmp_path / "calls").read_text() == "1" * len(CASES)
+        words.append("--resume")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="the stand-in for docker is a shell script")
@@ -302,10 +357,8 @@ def load_expected(case_id):
     "case_id", ["001-python-cmd-clash", "004-go-static-certs", "038-onbuild-base"]
 )
 def test_a_build_of_today_shows_the_same(case_id):
-    case = load(case_id)
-    files = read_output(read_input(case.input_path), {"files": best(case_id)})
-    asks = asked.asked(read_expected(case.expected_path))
-    today, known = build.built(files, asks), store.stored("stand-in")[store.key_of(asks, files)]
+    key, files, asks = task(load(case_id), best(case_id))
+    today, known = build.built(files, asks), store.stored("stand-in")[key]
     fixed = [{k: v for k, v in one.items() if k not in TIMED} for one in (today, known)]
 
     assert json.loads(json.dumps(fixed[0])) == fixed[1]

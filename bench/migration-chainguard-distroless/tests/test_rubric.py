@@ -1,21 +1,11 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Weights, required axes, penalties, failure modes."""
 
-import math
-import shutil
-
 import pytest
 import tomli
-from _benchgate_bench.migration_chainguard_distroless import rubric
-from _benchgate_bench.migration_chainguard_distroless.rubric import (
-    BROKEN_FACTOR,
-    FAMILIES,
-    PENALTIES,
-    REQUIRED,
-    STARTS,
-    WEIGHTS,
-    MigrationRubric,
-)
+from _benchgate_bench.migration_chainguard_distroless.axes import AXES, FAMILIES
+from _benchgate_bench.migration_chainguard_distroless.harm import HARMS
+from _benchgate_bench.migration_chainguard_distroless.rubric import BROKEN_FACTOR, MigrationRubric
 from _benchgate_bench.migration_chainguard_distroless.tests.support import (
     CLASS,
     best,
@@ -32,19 +22,18 @@ MODES = tomli.loads((CLASS / "failure_modes.toml").read_text(encoding="utf-8"))[
 
 
 def test_the_weights_are_these():
-    assert dict(WEIGHTS) == {
+    assert {name: axis.weight for name, axis in AXES.items()} == {
         "final_image": 18, "build_images": 5, "runs": 11, "argv": 20, "user": 10, "files_carried": 9, "packages": 5,
         "ports": 4, "healthcheck": 3, "settings_kept": 3, "no_shell": 6, "no_needless_package": 3,
         "nothing_left_over": 3,
     }  # fmt: skip
-    assert sum(WEIGHTS.values()) == 100
-    assert REQUIRED == (
-        "final_image", "build_images", "runs", "argv", "user", "files_carried", "packages", "ports", "settings_kept",
-        "no_shell",
-    )  # fmt: skip
-    assert STARTS == ("build_images", "runs", "argv", "files_carried")
+    assert sum(axis.weight for axis in AXES.values()) == 100
+    free = [name for name, axis in AXES.items() if not axis.required]
+    assert free == ["healthcheck", "no_needless_package", "nothing_left_over"]
+    starts = [name for name, axis in AXES.items() if axis.starts]
+    assert starts == ["build_images", "runs", "argv", "files_carried"]
     assert BROKEN_FACTOR == 0.5
-    assert dict(PENALTIES) == {
+    assert {code: penalty for code, (penalty, _) in HARMS.items()} == {
         "secret_in_image": 1.0, "secret_in_env": 1.0, "root_at_run_time": 0.5, "pipe_to_shell": 0.5,
         "verification_disabled": 0.5, "setuid_program": 0.5, "library_preloaded": 0.5, "remote_add_unpinned": 0.25,
     }  # fmt: skip
@@ -198,6 +187,8 @@ def test_negatives_are_to_be_left_alone(case_id):
     assert (other.passed, other.score, other.failure_modes) == (False, 0.0, ("changed_needlessly",))
     assert other.breakdown == {"unchanged": 0.0, "clean": 0.0}
     assert (files.passed, files.safety_penalty) == (False, 0.0)
+    edits = dict.fromkeys(given(full_id(case_id)), "y") | {"Dockerfile": text}
+    assert not score(case_id, edits).passed
     assert score(case_id, text + "ENV A_TOKEN=x\n").safety_penalty == 1.0
 
 
@@ -216,6 +207,10 @@ def test_on_negatives_each_part_of_an_instruction_counts():
     [
         ({}, "output_missing_file"),
         ({"files": {"Dockerfile": "FROM a", "x": None}}, "output_malformed"),
+        (
+            {"files": {"Dockerfile": "FROM a", **dict.fromkeys(map(str, range(50)), "")}},
+            "output_malformed",
+        ),
         ({"files": {"Dockerfile": ""}}, "dockerfile_unparsable"),
         ({"files": {"Dockerfile": "FROM a\nNOTHING b"}}, "instruction_unknown"),
         ({"files": {"Dockerfile": "USER a"}}, "from_missing"),
@@ -234,10 +229,10 @@ def test_every_code_is_in_the_taxonomy_and_every_mode_can_be_emitted():
         "output_missing_file", "output_malformed", "dockerfile_unparsable", "instruction_unknown", "from_missing",
         "target_missing",
     }  # fmt: skip
-    extra = {"source_changed", "secret_added", "not_built"}
+    extra = {"source_changed", "secret_added", "not_built", "changed_needlessly"}
+    codes = {axis.code for axis in AXES.values()}
 
-    assert set(MODES) == {*rubric._CODES.values(), *PENALTIES, *refused, *extra}
-    assert set(rubric._CODES) == {*WEIGHTS, "unchanged"}
+    assert set(MODES) == {*codes, *HARMS, *refused, *extra}
 
 
 def test_scores_do_not_depend_on_the_order_of_files():
@@ -246,16 +241,12 @@ def test_scores_do_not_depend_on_the_order_of_files():
     assert score("003", dict(reversed(files.items()))) == score("003", files)
 
 
-def test_a_score_is_a_sum_that_loses_nothing():
+def test_a_score_loses_nothing_and_the_breakdown_has_every_axis():
     found = score("001", best(full_id("001")))
 
-    assert found.score == math.fsum(WEIGHTS.values()) / 100 == 1.0
-    whole = dict.fromkeys((*WEIGHTS, *FAMILIES, "hygiene"), 1.0)
+    assert found.score == 1.0
+    whole = dict.fromkeys((*AXES, *FAMILIES, "hygiene"), 1.0)
     assert found.breakdown == {**whole, "migrated": 1.0, "clean": 1.0}
-
-
-def test_every_axis_is_in_one_family():
-    assert sorted(axis for axes in FAMILIES.values() for axis in axes) == sorted(WEIGHTS)
 
 
 @pytest.mark.parametrize(
@@ -273,37 +264,9 @@ def test_a_family_is_the_weighted_share_of_its_axes(case_id, seen, family, share
     assert {name for name in (*FAMILIES, "hygiene") if found.breakdown[name] < 1.0} == {family}
 
 
-def with_files(tmp_path, case_id, **more):
-    """Return a case with further files in its input."""
-    case = load(full_id(case_id))
-    folder = tmp_path / "input"
-    shutil.copytree(case.input_path, folder)
-    for name, text in more.items():
-        (folder / name).write_text(text)
-    return case.model_copy(update={"input_path": folder})
-
-
 def test_an_ambiguous_case_is_scored_as_a_positive_one():
     files = best(full_id("001"))
     case = load(full_id("001")).model_copy(update={"disposition": "ambiguous"})
     case = seen_as(case, observed("001", files))
 
     assert MigrationRubric().score(case, {"files": files}) == edited("001")
-
-
-def test_a_source_is_edited_by_any_other_text_and_by_no_copy_of_its_own():
-    text = given(full_id("001"))["app.py"]
-
-    for other in ("", "!" + text, "~" + text):
-        assert edited("001", files={"app.py": other}).failure_modes[-1] == "source_changed"
-    assert edited("001", files={"app.py": "".join(list(text))}).score == 1.0
-
-
-def test_a_negative_is_changed_by_a_file_of_any_name(tmp_path):
-    case = seen_as(with_files(tmp_path, "018", **{".gitignore": "x\n"}), {"asked": False})
-    text = given(full_id("018"))["Dockerfile"]
-
-    assert MigrationRubric().score(case, {"files": {"Dockerfile": text}}).passed
-    for name in (".gitignore", "Cargo.toml", "zzz"):
-        files = {"Dockerfile": text, name: "y\n"}
-        assert not MigrationRubric().score(case, {"files": files}).passed

@@ -6,7 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import tomli
-from _benchgate_bench.migration_chainguard_distroless.project import read_input
+from _benchgate_bench.migration_chainguard_distroless.expected import read_expected
+from _benchgate_bench.migration_chainguard_distroless.observers.asked import asked
+from _benchgate_bench.migration_chainguard_distroless.observers.store import key_of
+from _benchgate_bench.migration_chainguard_distroless.project import read_input, read_output
 
 from benchgate.testing import load_cases, loaded_class
 
@@ -35,6 +38,14 @@ def answers() -> Iterator[tuple[str, BenchCase, Mapping[str, str]]]:
                         if one["case"] == case_id:
                             held = {"Dockerfile": one["dockerfile"], **one.get("files", {})}
                             yield f"{case_id}/{name}-{at}", case, held
+
+
+def task(case: BenchCase, files: Mapping[str, str]) -> tuple[str, dict[str, str], dict[str, Any]]:
+    """Return the key of an answer's observation, all files of the answer, and what is asked of them."""
+    assert case.expected_path is not None  # noqa: S101 - a positive case has it
+    wanted = asked(read_expected(case.expected_path))
+    whole = read_output(read_input(case.input_path), {"files": files})
+    return key_of(wanted, whole), whole, wanted
 
 
 def listed(name: str) -> list[dict[str, Any]]:

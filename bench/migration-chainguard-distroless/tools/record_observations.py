@@ -52,20 +52,15 @@ def main() -> int:
 
 def record(jobs: int, *, again: bool) -> int:
     """Build what is not in the store; return how many could not be."""
-    from _benchgate_bench.migration_chainguard_distroless.expected import read_expected
-    from _benchgate_bench.migration_chainguard_distroless.observers import asked, build, store
-    from _benchgate_bench.migration_chainguard_distroless.project import read_input, read_output
-    from _benchgate_bench.migration_chainguard_distroless.tools.answers import answers
+    from _benchgate_bench.migration_chainguard_distroless.observers import build, store
+    from _benchgate_bench.migration_chainguard_distroless.tools.answers import answers, task
 
     images = build.images()
     known = {} if again else store.stored(images)
     kept: dict[str, Any] = {}
     waiting: dict[str, Any] = {}
     for name, case, files in answers():
-        assert case.expected_path is not None  # noqa: S101 - a positive case has it
-        wanted = asked.asked(read_expected(case.expected_path))
-        whole = read_output(read_input(case.input_path), {"files": files})
-        key = store.key_of(wanted, whole)
+        key, whole, wanted = task(case, files)
         if key in known:
             kept[key] = known[key]
         else:
