@@ -96,7 +96,7 @@ def test_nothing_to_label_is_said(echo, capsys):
     echo.run()
     given = ["report", "1", "--labels=40", f"--out={echo.out}", _root(echo)]
     assert main(given) != 0
-    assert "no output that was observed is without a label" in capsys.readouterr().err
+    assert "it has no output that was observed, or each has a label" in capsys.readouterr().err
 
 
 def test_opposite_errors_show_where_one_agreement_hides_them(charmed, capsys):

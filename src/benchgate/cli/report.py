@@ -91,7 +91,7 @@ def _sheet(args: argparse.Namespace) -> int:
                 found.setdefault(key, (side, file.output))
     new = found.keys() - {(one.case, one.output) for one in read_labels(class_path)}
     if not new:
-        raise EvalError(f"{run}: no output that was observed is without a label")
+        raise EvalError(f"{run}: it has no output that was observed, or each has a label")
     room = [args.labels // 2] * 2
     # Of one run always the same: nobody draws until the observer agrees.
     for key in sorted(new, key=lambda key: canonical.digest([run.name, *key])):

@@ -221,9 +221,8 @@ class RowReader:
         if isinstance(value, (dict, list)):
             if role not in self._asked:  # what tells cases apart may be an object
                 text = json.dumps(value, sort_keys=True, ensure_ascii=False) * (role == "case")
-                if len(text) <= 80:
-                    return text
-                return f"{text[:60]}... {sha256_hex(text.encode())[:12]}"
+                short = f"{text[:60]}... {sha256_hex(text.encode())[:12]}"
+                return text if len(text) <= 80 else short
             what = "a list" if isinstance(value, list) else "an object: name a field of it by a dot"
             why = f"{self._asked[role]!r}, which is to be the {role}, is {what}"
             raise SampleError(self._path, why, line=line)
