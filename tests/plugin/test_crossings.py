@@ -151,8 +151,10 @@ def policies(bench):
 
 
 def test_the_options_here_are_all_there_are():
-    # What is replayed is not recorded, workers refuse to stop early, and the system remembers its last try.
-    others = {"replay", "stop", "isolation", "shard", "executor", "allow-mixed-workers"}
+    # What is replayed is not recorded, what is observed again calls no system, workers refuse to stop early,
+    # and the system remembers its last try.
+    others = {"replay", "reobserve", "stop", "isolation", "shard", "executor"}
+    others.add("allow-mixed-workers")
     assert {*OPTIONS, *others} == {option.name for option in (*RUN_OPTIONS, *PYTEST_OPTIONS)}
 
 
