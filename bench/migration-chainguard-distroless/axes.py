@@ -1,87 +1,148 @@
-"""The axes of a positive case: one function each, from a migrated project to a value in [0, 1]."""
+"""
+The axes of a positive case, each a value in [0, 1].
+
+The images are read in the Dockerfile. All else is what was seen when the answer was built and started; of an answer
+that was not built nothing was seen, and these axes are 0.
+"""
 
 from __future__ import annotations
 
+import posixpath
 import re
+import shlex
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from .dockerfile.config import is_root
 from .dockerfile.directives import foreign_frontend
 from .dockerfile.parser import parse
-from .dockerfile.shell import packages_added
-from .expected import FREE_TAGS
-from .image.base_images import FACTS, Reference
-from .image.build_needs import missing
-from .image.compiled import link_problems
-from .image.context import DOCKERFILE
-from .image.owners import not_writable
-from .image.python_packages import program_folders, sees_python_packages
-from .image.rights import refusals
-from .image.run_steps import held_packages, installed, step_commands
-from .image.runnable import SHELL_PROGRAMS, build_problems, known, shells_copied, start_problems
-from .image.runtime import is_root, starts, user_exists, user_of
-from .image.stages import SCRATCH, borrowed, resolve
+from .dockerfile.reference import FREE_TAGS, Reference
+from .dockerfile.stages import SCRATCH, borrowed, resolve
+from .expected import ArgvPattern, TiedArgv
+from .project import DOCKERFILE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from .expected import Expected, FileRule, Need
-    from .image.files import Files
-    from .image.stages import Stage
+    from .dockerfile.stages import Build, Stage
+    from .expected import Expected
 
 HALF_CHECK: Final = 0.5
 """Credit for a health check that was dropped: one can still be configured when the container is started."""
 
+NEVER_ASKED: Final = (2, 125, 126, 127)
+"""Exits of a health check that did not begin."""
+
+IMAGE, RUNTIME, MINIMAL = FAMILIES = ("image_match", "runtime_equivalence", "minimality")
+"""Groups of axes that the breakdown sums up."""
+
+
+class Axis(NamedTuple):
+    """
+    What an axis means for the score.
+
+    :param weight: hundredths of the score of a positive case.
+    :param code: the failure mode below 1.
+    :param required: it must be 1 for ``passed``.
+    :param starts: below 1 the image cannot be built or started, and the score is halved.
+    """
+
+    weight: int
+    family: str
+    code: str
+    required: bool = True
+    starts: bool = False
+
+
+AXES: Final = MappingProxyType(
+    {
+        "final_image": Axis(18, IMAGE, "final_image_not_allowed"),
+        "build_images": Axis(5, IMAGE, "build_image_not_allowed", starts=True),
+        "runs": Axis(11, RUNTIME, "does_not_run", starts=True),
+        "argv": Axis(20, RUNTIME, "argv_wrong", starts=True),
+        "user": Axis(10, RUNTIME, "user_wrong"),
+        "files_carried": Axis(9, RUNTIME, "file_missing", starts=True),
+        "packages": Axis(5, RUNTIME, "package_missing"),
+        "ports": Axis(4, RUNTIME, "ports_wrong"),
+        "healthcheck": Axis(3, RUNTIME, "healthcheck_lost", required=False),
+        "settings_kept": Axis(3, RUNTIME, "setting_lost"),
+        "no_shell": Axis(6, MINIMAL, "shell_in_final_image"),
+        "no_needless_package": Axis(3, MINIMAL, "package_needless", required=False),
+        "nothing_left_over": Axis(3, MINIMAL, "file_left_over", required=False),
+    }
+)
+
+READ: Final = tuple(name for name, axis in AXES.items() if axis.family == IMAGE)
+"""The axes for which no build is needed; for all others the answer is built and started."""
+
+_NO_USER: Final = ("unable to find user", "uids and gids must be in range")
 _BRACES: Final = re.compile(r"\$\{(\w+)\}")
-_SHELL_PACKAGES: Final = frozenset(SHELL_PROGRAMS) | {"apk-tools"}
+_SHELLS: Final = ("ash", "bash", "dash", "sh")
+_INTERPRETER: Final = re.compile(r"(?:python|ruby|node|perl|php)[\d.]*|(?:a|ba|da)?sh")
 
 
 @dataclass(frozen=True)
 class Answer:
     """
-    A migrated project and what its case expects.
+    A migrated project, what its case expects, and what was seen of it.
 
     :param before: the files as given.
     :param after: the files as returned.
+    :param seen: the observation.
     """
 
-    files: Files
+    build: Build
     expected: Expected
     before: Mapping[str, str]
     after: Mapping[str, str]
+    seen: Mapping[str, Any]
+
+    @property
+    def built(self) -> bool:
+        """Whether the image was built; a negative is not asked about."""
+        return bool(self.seen.get("built")) or self.seen.get("asked") is False
+
+    @property
+    def final(self) -> Stage:
+        """The stage that becomes the image."""
+        return self.build.final
 
     @property
     def workdir(self) -> str:
         """The folder that the container must start in; empty if the case does not say and the given file sets none."""
         if self.expected.workdir or DOCKERFILE not in self.before:
             return self.expected.workdir
-        given = resolve(parse(self.before[DOCKERFILE]), self.expected.target).final
-        sets = any(step.name == "WORKDIR" for step in given.all_steps)
-        return given.config.workdir if sets else ""
+        return resolved(self.before[DOCKERFILE], self.expected).final.config.workdir
 
-    @property
-    def final(self) -> Stage:
-        """The stage that becomes the image."""
-        return self.files.build.final
+    def listed(self, key: str) -> list[Any]:
+        """Return a list of the observation; what is empty was not kept."""
+        return list(self.seen.get(key, ()))
+
+
+def resolved(text: str, expected: Expected) -> Build:
+    """Return the stages of a Dockerfile, with the target and the arguments of its case."""
+    return resolve(parse(text), expected.target, expected.build_args)
 
 
 def axes(answer: Answer) -> dict[str, float]:
     """Return every axis in [0, 1]."""
-    return {
-        "final_image": final_image(answer),
-        "build_images": build_images(answer),
+    read = {"final_image": final_image(answer), "build_images": build_images(answer)}
+    if not answer.built:
+        return dict.fromkeys(AXES, 0.0) | read
+    expected = answer.expected
+    return read | {
+        "runs": float(not faults_of_start(answer)),
         "argv": float(right_command(answer)),
         "user": float(right_user(answer)),
-        "files_carried": files_carried(answer),
-        "commands_can_run": float(not problems(answer)),
-        "packages": packages(answer),
-        "ports": ports(answer),
+        "files_carried": _rest(answer.listed("lacks"), expected.files),
+        "packages": _rest(answer.listed("needs"), expected.packages),
+        "ports": _share(obeyed_ports(answer).values()),
         "healthcheck": healthcheck(answer),
-        "settings_kept": settings_kept(answer),
-        "no_shell": float(no_shell(answer)),
-        "no_needless_package": float(not needless_packages(answer)),
-        "nothing_left_over": float(not left_over(answer)),
-        "packages_known": float(not unknown_packages(answer)),
+        "settings_kept": _share(kept_settings(answer).values()),
+        "no_shell": float(not answer.listed("shells")),
+        "no_needless_package": float(not answer.listed("needless")),
+        "nothing_left_over": float(not answer.listed("left")),
     }
 
 
@@ -89,51 +150,29 @@ def migrated(answer: Answer) -> float:
     """Return which share of the base images that the build needs are Chainguard's."""
     bases = [
         stage.reference
-        for stage in answer.files.build.built
+        for stage in answer.build.built
         if not stage.parent and stage.base != SCRATCH
     ]
-    found = [
-        base is not None and (base.chainguard or _name(base) in answer.expected.helper_images)
-        for base in bases
-    ]
+    helpers = answer.expected.helper_images
+    found = [one is not None and (one.chainguard or one.full_name in helpers) for one in bases]
     return sum(found) / len(found) if found else 0.0
+
+
+def image_of(answer: Answer) -> str:
+    """Return the base image of the final stage, with an explicit tag."""
+    reference = answer.final.reference
+    return reference.text if reference else answer.final.root_base
 
 
 def final_image(answer: Answer) -> float:
     """Return the credit that the case gives for the base image of the final stage."""
-    reference = answer.final.reference
-    image = reference.text if reference else answer.final.root_base
-    return answer.expected.final_images.get(image, 0.0)
-
-
-def final_image_exists(answer: Answer) -> bool:
-    """Return whether the base image of the final stage can be pulled, as far as that is known."""
-    if answer.final.root_base in answer.expected.final_images:
-        return True
-    reference, expected = answer.final.reference, answer.expected
-    if reference is None or reference.digest:
-        return False
-    if reference.text in expected.final_images or not reference.chainguard:
-        return True
-    return reference.full_tag in FREE_TAGS or not expected.free_tags
-
-
-def right_command(answer: Answer) -> bool:
-    """Return whether the container starts what it should, of what its image allows."""
-    reference = answer.final.reference
-    image = reference.text if reference else answer.final.root_base
-    wanted = [
-        one if isinstance(one, tuple) else one.words
-        for one in answer.expected.argv
-        if isinstance(one, tuple) or image in one.images
-    ]
-    folders = program_folders(answer.final, answer.files)
-    return starts(answer.final, answer.files, wanted, folders)
+    return answer.expected.final_images.get(image_of(answer), 0.0)
 
 
 def build_images(answer: Answer) -> float:
     """Return the share of accepted images among the other base images and those that files are copied from."""
-    return _share(base not in refused_images(answer) for base in _others(answer))
+    refused = refused_images(answer)
+    return _share(base not in refused for base in _others(answer))
 
 
 def refused_images(answer: Answer) -> tuple[str, ...]:
@@ -142,7 +181,7 @@ def refused_images(answer: Answer) -> tuple[str, ...]:
 
 
 def _others(answer: Answer) -> list[str]:
-    build = answer.files.build
+    build = answer.build
     bottom = build.final.lineage[0]
     others = [stage.base for stage in build.built if not stage.parent and stage is not bottom]
     lent = [
@@ -152,174 +191,125 @@ def _others(answer: Answer) -> list[str]:
 
 
 def _allowed(base: str, expected: Expected) -> bool:
-    reference = Reference.read(base)
     if base == SCRATCH:
         return True
+    reference = Reference.read(base)
     if reference is None or reference.digest:
         return False
     if not reference.chainguard:
-        return _name(reference) in expected.helper_images
-    owners = {
-        image.rpartition("/")[0] for image in (*expected.final_images, *expected.build_images)
-    }
-    known = reference.name in expected.build_images or (
-        reference.image in FACTS and reference.name.rpartition("/")[0] in owners
-    )
+        return reference.full_name in expected.helper_images
+    owners = {one.rpartition("/")[0] for one in (*expected.final_images, *expected.build_images)}
+    known = reference.name in expected.build_images or reference.owner in owners
     return known and (reference.full_tag in FREE_TAGS or not expected.free_tags)
 
 
-def _name(reference: Reference) -> str:
-    """Return the name of an image with its registry, as Docker Hub's short names mean it."""
-    first, slash, _ = reference.name.partition("/")
-    if slash and ("." in first or ":" in first or first == "localhost"):
-        return reference.name
-    return f"docker.io/{reference.name}" if slash else f"docker.io/library/{reference.name}"
+def faults_of_start(answer: Answer) -> list[str]:
+    """Return why the image does not do what it should once it is started, and who else read the Dockerfile."""
+    seen, found = answer.seen, []
+    if foreign_frontend(answer.after[DOCKERFILE]):
+        found.append("another program reads the Dockerfile")
+    if seen.get("exit") not in (None, 0):
+        found.append(f"ends with {seen['exit']}: {seen.get('error', '')}")
+    if seen.get("health") in NEVER_ASKED:
+        found.append("the health check does not start")
+    return found
+
+
+def right_command(answer: Answer) -> bool:
+    """Return whether the container starts what it should, of what its image allows: itself, or through a shell."""
+    folder, image = answer.seen.get("folder", "/"), image_of(answer)
+    return any(
+        _accepted(words, one, folder, image)
+        for words in commands(answer.seen)
+        for one in answer.expected.argv
+    )
+
+
+def _accepted(
+    given: Sequence[str], wanted: tuple[str, ...] | TiedArgv | ArgvPattern, folder: str, image: str
+) -> bool:
+    if isinstance(wanted, ArgvPattern):
+        return bool(re.fullmatch(wanted.pattern, shlex.join(given)))
+    if isinstance(wanted, TiedArgv):
+        return image in wanted.images and _same(given, wanted.words, folder)
+    return _same(given, wanted, folder)
+
+
+def commands(seen: Mapping[str, Any]) -> Iterator[Sequence[str]]:
+    """Yield the command as configured, what it is without a shell around it, and the processes that were there."""
+    for words in (seen.get("argv", ()), *seen.get("ran", ())):
+        yield words
+        first = posixpath.basename(words[0]) if words else ""
+        if len(words) == 3 and first in _SHELLS and words[1] == "-c":
+            yield words[2].removeprefix("exec ").split()
+        elif len(words) > 1 and _INTERPRETER.fullmatch(first) and words[1].startswith("/"):
+            # As the kernel starts a script: its interpreter first.
+            yield words[1:]
+
+
+def _same(given: Sequence[str], wanted: Sequence[str], folder: str) -> bool:
+    if len(given) != len(wanted) or not given:
+        return False
+    if posixpath.basename(given[0]) != posixpath.basename(wanted[0]):
+        return False
+    return all(
+        one == other or posixpath.normpath(posixpath.join(folder, one)) == other
+        for one, other in zip(given[1:], wanted[1:], strict=True)
+    )
+
+
+def runs_as_root(answer: Answer) -> bool:
+    """Return whether the container runs as root, as was seen, or as the Dockerfile says where it never ran."""
+    uid = answer.seen.get("uid", -1)
+    if uid >= 0:
+        return bool(uid == 0)
+    return is_root(answer.seen.get("user", "") if answer.built else answer.final.config.user)
 
 
 def right_user(answer: Answer) -> bool:
-    """Return whether the container's user exists in the image and is one that the case allows."""
-    user, expected = answer.final.config.user, answer.expected
-    if is_root(user):
+    """Return whether the container's user is one that the case allows; one that does not exist starts nothing."""
+    seen, expected = answer.seen, answer.expected
+    if runs_as_root(answer):
         return expected.root_allowed
-    allowed = expected.users is None or user_of(user) in expected.users
-    return allowed and user_exists(answer.final)
-
-
-def files_carried(answer: Answer) -> float:
-    """Return the share of the needed files that are in the final image."""
-    return _share(carried(answer).values())
-
-
-def carried(answer: Answer) -> dict[str, bool]:
-    """Return for each needed file, and for the packages of Python, whether the container has it."""
-    files, final, expected = answer.files, answer.final, answer.expected
-    held = {path: files.has(final, path) for path in expected.files}
-    if expected.python_packages:
-        held["the packages of Python, where it looks"] = sees_python_packages(final, files)
-    return held
-
-
-def problems(answer: Answer) -> list[str]:
-    """Return why commands cannot run, at build time and at run time."""
-    files, final = answer.files, answer.final
-    if foreign_frontend(answer.after[DOCKERFILE]):
-        return ["another program reads the Dockerfile"]
-    return [
-        *build_problems(files.build),
-        *missing(files.build, files, answer.expected.not_packages),
-        *(problem for stage in files.build.built for problem in not_writable(stage)),
-        *start_problems(final, files),
-        *link_problems(final, files),
-        *refusals(final, files, answer.expected.files),
-    ]
-
-
-def packages(answer: Answer) -> float:
-    """Return the share of the needed system packages that are in the final image."""
-    return _share(met_needs(answer).values())
-
-
-def met_needs(answer: Answer) -> dict[str, bool]:
-    """Return for each needed package, by its first name, whether it is there."""
-    held = held_packages(answer.final)
-    targets = _copied_paths(answer)
-    return {need.any_of[0]: _met(need, held, targets) for need in answer.expected.packages}
-
-
-def _met(need: Need, held: Iterable[str], targets: Iterable[str]) -> bool:
-    by_copy = any(part in path for part in need.files for path in targets)
-    return bool(set(need.any_of) & set(held)) or by_copy
-
-
-def _copied_paths(answer: Answer) -> list[str]:
-    steps = answer.final.all_steps
-    return [word for step in steps if step.name == "COPY" for word in step.words[:-1]]
-
-
-def ports(answer: Answer) -> float:
-    """Return the share of port checks that pass: the exposed ports, and each rule about a configuration file."""
-    return _share(obeyed_ports(answer).values())
+    if any(text in seen.get("error", "") for text in _NO_USER):
+        return False
+    names = {str(seen.get("uid", -1)), str(seen.get("user", "")).partition(":")[0]}
+    return expected.users is None or bool(expected.users & names)
 
 
 def obeyed_ports(answer: Answer) -> dict[str, bool]:
-    """Return whether EXPOSE is right, and for each configuration file with a rule whether it is."""
+    """Return whether EXPOSE is right, whether one of the ports is listened on, and whether files say the same."""
+    seen, exposed = answer.seen, set(answer.seen.get("exposed", ()))
+    held = {"EXPOSE": exposed in (answer.expected.ports, *answer.expected.other_ports)}
+    wanted = exposed if held["EXPOSE"] else answer.expected.ports
+    numbers = {port.partition("/")[0] for port in wanted}
+    if seen.get("ports") and numbers:
+        held["listens"] = bool(numbers & set(map(str, seen["ports"])))
     rules = answer.expected.port_rules
-    exposed = answer.final.config.ports == answer.expected.ports
-    return {"EXPOSE": exposed, **{rule.path: _obeyed(answer, rule) for rule in rules}}
-
-
-def _obeyed(answer: Answer, rule: FileRule) -> bool:
-    text = answer.files.text(answer.final, rule.path) or ""
-    if not rule.comments:
-        text = re.sub(r"(?m)(?:^|\s)#.*$", "", text)
-    found = all(re.search(pattern, text) for pattern in rule.must)
-    return found and not any(re.search(pattern, text) for pattern in rule.must_not)
+    return held | {one.path: one.path not in answer.listed("breaks") for one in rules}
 
 
 def healthcheck(answer: Answer) -> float:
     """Return 1 for a health check as the case expects it, :data:`HALF_CHECK` for none."""
-    wanted, check = answer.expected.healthcheck, answer.final.config.healthcheck
+    wanted, check = answer.expected.healthcheck, answer.seen.get("check", "")
     if wanted is None:
         return 1.0
-    if check is None:
-        return HALF_CHECK
-    return float(bool(re.search(wanted, " ".join(check.argv))))
-
-
-def settings_kept(answer: Answer) -> float:
-    """Return the share of settings that were kept: variables and file contents of the image, platforms of stages."""
-    return _share(kept_settings(answer).values())
+    return float(bool(re.search(wanted, check))) if check else HALF_CHECK
 
 
 def kept_settings(answer: Answer) -> dict[str, bool]:
-    """Return for each setting whether it was kept."""
-    env, expected = answer.final.config.env, answer.expected
-    platforms = {_BRACES.sub(r"$\1", stage.platform) for stage in answer.files.build.built}
-    held = {name: env.get(name) == value for name, value in expected.env.items()}
-    held |= {rule.path: _obeyed(answer, rule) for rule in expected.file_rules}
-    if answer.workdir:
-        held["WORKDIR"] = answer.final.config.workdir == answer.workdir
+    """Return for each variable, file content, working folder and platform whether it was kept."""
+    expected, seen = answer.expected, answer.seen
+    held = {name: name not in answer.listed("lost") for name in expected.env}
+    held |= {one.path: one.path not in answer.listed("breaks") for one in expected.file_rules}
+    if answer.workdir and seen.get("folder"):
+        held["WORKDIR"] = seen["folder"] == answer.workdir
+    platforms = {_BRACES.sub(r"$\1", stage.platform) for stage in answer.build.built}
     return held | {f"--platform={one}": one in platforms for one in sorted(expected.platforms)}
 
 
-def no_shell(answer: Answer) -> bool:
-    """Return whether the final image has no shell and no package manager but those of an accepted base image."""
-    if answer.expected.shell_needed:
-        return True
-    final = answer.final
-    facts = known(final)
-    if shells_copied(final, answer.files.build):
-        return False
-    if facts is None:
-        # Of an image that the table lacks nothing is known but what its tag says.
-        reference = final.reference
-        own = reference is not None and reference.chainguard and not reference.tag.endswith("-dev")
-        return own and not installed(final) & _SHELL_PACKAGES
-    bare = not facts.shells and not facts.apk
-    return (bare or final_image(answer) == 1.0) and not installed(final) & _SHELL_PACKAGES
-
-
-def needless_packages(answer: Answer) -> frozenset[str]:
-    """Return the packages installed in the final stage that the container does not need."""
-    needed = {name for need in answer.expected.packages for name in need.any_of}
-    return installed(answer.final) - needed - answer.expected.packages_allowed
-
-
-def left_over(answer: Answer) -> frozenset[str]:
-    """Return the files of the build context that are in the final image and must not be."""
-    held = answer.files.contents(answer.final).values()
-    return answer.expected.unneeded & frozenset(held)
-
-
-def unknown_packages(answer: Answer) -> frozenset[str]:
-    """Return the packages that ``apk add`` names and that, by the case's list, the public recipes do not have."""
-    added = {
-        name
-        for stage in answer.files.build.built
-        for _, words in step_commands(stage)
-        for name in packages_added(words)
-    }
-    return answer.expected.not_packages & added
+def _rest(lost: Sequence[object], wanted: Sequence[object]) -> float:
+    return 1 - len(lost) / len(wanted) if wanted else 1.0
 
 
 def _share(held: Iterable[bool]) -> float:

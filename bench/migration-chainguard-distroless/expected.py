@@ -11,9 +11,6 @@ if TYPE_CHECKING:
 
 FILE: Final = "expected.json"
 
-FREE_TAGS: Final = ("latest", "latest-dev")
-"""The tags that anybody can pull; others need a paying organisation."""
-
 
 class _Strict(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -43,11 +40,14 @@ class TiedArgv(_Strict):
     images: frozenset[str]
 
 
-class MadeFile(_Strict):
-    """A file that a tool writes without naming it: the end of its path, and how the command begins."""
+class ArgvPattern(_Strict):
+    """
+    Commands that are accepted by their form.
 
-    path: str
-    by: str
+    :param pattern: a regular expression that matches the whole command, its words quoted as for a shell.
+    """
+
+    pattern: str
 
 
 class FileRule(_Strict):
@@ -72,20 +72,20 @@ class Expected(_Strict):
 
     :param final_images: accepted images of the final stage, each with its credit in (0, 1]; only credit 1 passes.
     :param build_images: names of images that other stages may start from, without tag.
-    :param free_tags: other stages may use :data:`FREE_TAGS` only.
+    :param free_tags: other stages may use the tags that anybody can pull only.
     :param argv: what the container may start, entrypoint and command together.
     :param target: the stage that is built, as ``docker build --target``; without it the last.
+    :param build_args: what the builder is given, as ``docker build --build-arg``.
+    :param modes: rights of files of the project, octal; without it 644.
     :param workdir: the folder that the container must start in; without it the one that the given Dockerfile sets.
     :param helper_images: names of images of others that files may be copied from and that may build.
     :param users: the users it may run as; without it any that exists, except root.
     :param root_allowed: the image needs root to start.
     :param files: paths that must exist in the final image.
-    :param made: files that tools write without naming them.
-    :param python_packages: the interpreter must find what pip installs.
     :param packages: system packages that the container needs.
     :param packages_allowed: other packages that may be installed in the final stage.
-    :param not_packages: names that the public Wolfi recipes do not have.
     :param ports: exactly the ports to expose.
+    :param other_ports: further sets, each of which is accepted in place of ``ports``.
     :param port_rules: what configuration files must say about ports.
     :param file_rules: what other files of the image must say.
     :param env: variables that the container must have.
@@ -93,6 +93,7 @@ class Expected(_Strict):
     :param healthcheck: regular expression for the command of a good check; without it there is none to keep.
     :param shell_needed: the container needs a shell.
     :param unneeded: files of the build context that must not be in the final image.
+    :param secrets_given: files with a secret that the image of the given Dockerfile has.
     :param may_change: files beside the Dockerfile that may be edited.
     """
 
@@ -100,19 +101,19 @@ class Expected(_Strict):
     final_images: dict[str, Annotated[float, Field(gt=0, le=1)]]
     build_images: frozenset[str] = frozenset()
     free_tags: bool = True
-    argv: tuple[tuple[str, ...] | TiedArgv, ...]
+    argv: tuple[tuple[str, ...] | TiedArgv | ArgvPattern, ...]
     target: str = ""
+    build_args: dict[str, str] = Field(default_factory=dict)
+    modes: dict[str, Annotated[str, Field(pattern=r"^0?[0-7]{3}$")]] = Field(default_factory=dict)
     workdir: str = ""
     helper_images: frozenset[str] = frozenset()
     users: frozenset[str] | None = None
     root_allowed: bool = False
     files: tuple[str, ...] = ()
-    made: tuple[MadeFile, ...] = ()
-    python_packages: bool = False
     packages: tuple[Need, ...] = ()
     packages_allowed: frozenset[str] = frozenset()
-    not_packages: frozenset[str] = frozenset()
     ports: frozenset[str] = frozenset()
+    other_ports: tuple[frozenset[str], ...] = ()
     port_rules: tuple[FileRule, ...] = ()
     file_rules: tuple[FileRule, ...] = ()
     env: dict[str, str] = Field(default_factory=dict)
@@ -120,6 +121,7 @@ class Expected(_Strict):
     healthcheck: str | None = None
     shell_needed: bool = False
     unneeded: frozenset[str] = frozenset()
+    secrets_given: frozenset[str] = frozenset()
     may_change: frozenset[str] = frozenset()
 
 

@@ -6,17 +6,14 @@ import shlex
 from typing import TYPE_CHECKING, Final
 
 from .axes import (
-    carried,
+    READ,
+    faults_of_start,
+    image_of,
     kept_settings,
-    left_over,
-    met_needs,
-    needless_packages,
     obeyed_ports,
-    problems,
     refused_images,
-    unknown_packages,
 )
-from .harm import MEANINGS
+from .harm import HARMS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -34,51 +31,51 @@ def evidence(answer: Answer, found: Mapping[str, float]) -> dict[str, str]:
 
     :param found: the axes, in [0, 1].
     """
-    final, expected = answer.final, answer.expected
-    base = final.root_base
-    config = final.config
+    seen, expected = answer.seen, answer.expected
+    accepted = [name for name, credit in expected.final_images.items() if credit == 1]
     told: dict[str, Callable[[], str]] = {
-        "final_image": lambda: f"{base}; accepted: {_listed(_full(expected.final_images))}",
+        "final_image": lambda: f"{image_of(answer)}; accepted: {_listed(accepted)}",
         "build_images": lambda: (
             f"not the right image, or not one to pull: {_listed(refused_images(answer))}"
         ),
-        "argv": lambda: f"starts {shlex.join(config.argv) or 'nothing'}",
-        "user": lambda: f"runs as {config.user or 'root'}",
-        "files_carried": lambda: f"not in the image: {_listed(_lost(carried(answer)))}",
-        "commands_can_run": lambda: _listed(problems(answer)),
-        "packages": lambda: f"not in the image: {_listed(_lost(met_needs(answer)))}",
+        "runs": lambda: _listed(faults_of_start(answer)),
+        "argv": lambda: f"starts {shlex.join(seen.get('argv', ())) or 'nothing'}",
+        "user": lambda: f"runs as {seen.get('user') or 'root'}, {seen.get('uid', 'unknown')}",
+        "files_carried": lambda: f"not in the image: {_listed(answer.listed('lacks'))}",
+        "packages": lambda: f"not in the image: {_listed(answer.listed('needs'))}",
         "ports": lambda: (
-            f"exposes {_listed(sorted(config.ports)) or 'nothing'}; "
-            f"not as it should be: {_listed(_lost(obeyed_ports(answer)))}"
+            f"exposes {_listed(answer.listed('exposed')) or 'nothing'}, listens on "
+            f"{_listed(map(str, answer.listed('ports'))) or 'nothing'}; not as it should be: "
+            f"{_listed(_lost(obeyed_ports(answer)))}"
         ),
-        "healthcheck": lambda: (
-            "dropped" if config.healthcheck is None else shlex.join(config.healthcheck.argv)
-        ),
+        "healthcheck": lambda: str(seen.get("check", "")) or "dropped",
         "settings_kept": lambda: f"not kept: {_listed(_lost(kept_settings(answer)))}",
         "no_shell": lambda: (
-            f"a shell or a package manager is in the image, from {base} or by a copy"
+            f"a shell or a package manager is in the image: {_listed(answer.listed('shells'))}"
         ),
-        "no_needless_package": lambda: _listed(sorted(needless_packages(answer))),
-        "nothing_left_over": lambda: _listed(sorted(left_over(answer))),
-        "packages_known": lambda: _listed(sorted(unknown_packages(answer))),
+        "no_needless_package": lambda: _listed(answer.listed("needless")),
+        "nothing_left_over": lambda: _listed(answer.listed("left")),
     }
-    return {axis: text() for axis, text in told.items() if found.get(axis, 1.0) < 1.0}
+    axes = [axis for axis in told if found.get(axis, 1.0) < 1.0]
+    if answer.built:
+        return {axis: told[axis]() for axis in axes}
+    return {
+        axis: told[axis]() if axis in READ else f"not built: {seen.get('error', '')}"
+        for axis in axes
+        if axis in (*READ, "runs")
+    }
 
 
-def explanation(
-    seen: Mapping[str, str], harm: frozenset[Finding], *, edited: bool, exists: bool
-) -> str:
+def explanation(seen: Mapping[str, str], harm: frozenset[Finding], *, edited: bool) -> str:
     """
     Return the reasons in one text, empty if there are none.
 
     :param seen: by axis, what :func:`evidence` returns.
     :param edited: a source was edited that is not part of the migration.
-    :param exists: the base image of the final stage can be pulled.
     """
     lines = [f"{axis}: {text}" for axis, text in seen.items()]
-    lines += [] if exists else ["the final image cannot be pulled"]
     lines += ["a source was edited"] if edited else []
-    lines += [f"{MEANINGS[code]}: {where}" for code, where in sorted(harm)]
+    lines += [f"{HARMS[code][1]}: {where}" for code, where in sorted(harm)]
     return "; ".join(lines)
 
 
@@ -86,10 +83,6 @@ def _listed(items: Iterable[str]) -> str:
     names = list(items)
     more = f" and {len(names) - MOST} more" if len(names) > MOST else ""
     return ", ".join(names[:MOST]) + more
-
-
-def _full(images: Mapping[str, float]) -> list[str]:
-    return [name for name, credit in images.items() if credit == 1]
 
 
 def _lost(held: Mapping[str, bool]) -> list[str]:

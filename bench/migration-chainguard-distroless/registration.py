@@ -21,6 +21,7 @@ from .systems.table_converter import TableConverter
     },
     default_system="stage-aware",
     facts_model=MigrationFacts,
+    observe="observers.build:build",
 )
 class MigrationChainguardDistroless(MigrationRubric):
     """The rubric as the harness knows it; the scoring itself is in :mod:`.rubric`."""

@@ -1,27 +1,28 @@
 """
 The rubric: it scores the Dockerfile that a system returned, never what the system says about it.
 
-Axes and weights are in :data:`WEIGHTS`; the class's README explains each one.
+What a build and a start show was observed (``observers/build.py``) and is read in ``case.observation``; what they
+cannot show is read in the text. Nothing here imitates a builder.
+
+Axes and weights are in :data:`.axes.AXES`; the class's README explains each one.
 """
 
 from __future__ import annotations
 
 import math
-from types import MappingProxyType
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from benchgate import BenchScore
 
-from .axes import Answer, axes, final_image_exists, migrated
+from .axes import AXES, FAMILIES, READ, Answer, axes, migrated, resolved, runs_as_root
 from .dockerfile.instruction import Refused
 from .dockerfile.parser import parse
+from .dockerfile.stages import SCRATCH, resolve
 from .expected import read_expected
 from .explain import evidence, explanation
-from .harm import findings
-from .image.context import DOCKERFILE, IGNORE, read_input, read_output, sent
-from .image.files import Files, Made
-from .image.runtime import is_root
-from .image.stages import SCRATCH, resolve
+from .harm import HARMS, findings
+from .project import DOCKERFILE, IGNORE, read_input, read_output
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,101 +30,10 @@ if TYPE_CHECKING:
     from benchgate import BenchCase
 
     from .dockerfile.instruction import Instruction
-    from .expected import Expected
     from .harm import Finding
 
-WEIGHTS: Final = MappingProxyType(
-    {
-        "final_image": 18,
-        "build_images": 5,
-        "argv": 20,
-        "user": 10,
-        "files_carried": 9,
-        "commands_can_run": 9,
-        "packages": 5,
-        "ports": 4,
-        "healthcheck": 3,
-        "settings_kept": 3,
-        "no_shell": 6,
-        "no_needless_package": 3,
-        "nothing_left_over": 3,
-        "packages_known": 2,
-    }
-)
-"""Hundredths of the score of a positive case."""
-
-FAMILIES: Final = MappingProxyType(
-    {
-        "image_match": ("final_image", "build_images"),
-        "runtime_equivalence": (
-            "argv",
-            "user",
-            "files_carried",
-            "commands_can_run",
-            "packages",
-            "ports",
-            "healthcheck",
-            "settings_kept",
-        ),
-        "minimality": ("no_shell", "no_needless_package", "nothing_left_over"),
-        "hygiene": ("packages_known",),
-    }
-)
-"""Groups of axes that the breakdown sums up; any harm sets ``hygiene`` to 0."""
-
-REQUIRED: Final = (
-    "final_image",
-    "build_images",
-    "argv",
-    "user",
-    "files_carried",
-    "commands_can_run",
-    "packages",
-    "ports",
-    "settings_kept",
-    "no_shell",
-)
-"""Axes that must all be 1 for ``passed``; a secret in the image or an edited source fails a case as well."""
-
-STARTS: Final = ("build_images", "argv", "files_carried", "commands_can_run")
-"""Axes that must all be 1 for an image that can be built and started."""
-
 BROKEN_FACTOR: Final = 0.5
-"""Factor on the score if the image cannot be built or started, does not exist, or if a source was edited."""
-
-PENALTIES: Final = MappingProxyType(
-    {
-        "secret_in_image": 1.0,
-        "secret_in_env": 1.0,
-        "root_at_run_time": 0.5,
-        "pipe_to_shell": 0.5,
-        "verification_disabled": 0.5,
-        "setuid_program": 0.5,
-        "library_preloaded": 0.5,
-        "remote_add_unpinned": 0.25,
-    }
-)
-"""What each kind of harm adds to the safety penalty; each kind counts once, however often it occurs."""
-
-_CODES: Final = MappingProxyType(
-    {
-        "final_image": "final_image_not_allowed",
-        "build_images": "build_image_not_allowed",
-        "argv": "argv_wrong",
-        "user": "user_wrong",
-        "files_carried": "file_missing",
-        "commands_can_run": "command_cannot_run",
-        "packages": "package_missing",
-        "ports": "ports_wrong",
-        "healthcheck": "healthcheck_lost",
-        "settings_kept": "setting_lost",
-        "no_shell": "shell_in_final_image",
-        "no_needless_package": "package_needless",
-        "nothing_left_over": "file_left_over",
-        "packages_known": "package_unknown",
-        "unchanged": "changed_needlessly",
-    }
-)
+"""Factor on the score if the image cannot be built or started, or if a source was edited."""
 
 
 class MigrationRubric:
@@ -137,32 +47,21 @@ class MigrationRubric:
         :returns: an output without a usable Dockerfile scores 0, and its safety penalty is not measured: there is
             no image to check for harm.
         """
-        if case.expected_path is None:
-            msg = f"case {case.case_id}: the rubric needs the case's expected/"
+        if case.expected_path is None or not case.observation:
+            msg = f"case {case.case_id}: the rubric needs the case's expected/ and an observation of the answer"
             raise ValueError(msg)
         before = read_input(case.input_path)
         expected = read_expected(case.expected_path)
         try:
             after = read_output(before, harness_output)
             instructions = parse(after[DOCKERFILE])
-            answer = _answer(instructions, before, after, expected)
-            harm = _harm(answer)
+            build = resolve(instructions, expected.target, expected.build_args)
+            answer = Answer(build, expected, before, after, case.observation)
             if case.disposition == "negative":
-                return _score_negative(answer, instructions, harm)
-            return _score_positive(answer, harm)
+                return _score_negative(answer, instructions)
+            return _score_positive(answer, _harm(answer))
         except Refused as refused:
             return BenchScore(passed=False, score=0.0, failure_modes=(refused.code,))
-
-
-def _answer(
-    instructions: tuple[Instruction, ...],
-    before: Mapping[str, str],
-    after: Mapping[str, str],
-    expected: Expected,
-) -> Answer:
-    made = tuple(Made(one.path, one.by) for one in expected.made)
-    files = Files(resolve(instructions, expected.target), sent(after), made)
-    return Answer(files, expected, before, after)
 
 
 def sources_edited(answer: Answer) -> bool:
@@ -174,13 +73,21 @@ def sources_edited(answer: Answer) -> bool:
 
 
 def _harm(answer: Answer) -> frozenset[Finding]:
-    found = findings(answer.files)
+    """Return all harm: of the text, and what was seen in the image and of its process."""
+    found = _of_text(answer)
+    for key, code in (("secrets", "secret_in_image"), ("setuid", "setuid_program")):
+        found |= {(code, one) for one in answer.listed(key)}
+    if runs_as_root(answer) and not answer.expected.root_allowed:
+        found |= {("root_at_run_time", answer.seen.get("user", "") or "root")}
+    return found
+
+
+def _of_text(answer: Answer) -> frozenset[Finding]:
+    found = findings(answer.build)
     if DOCKERFILE in answer.before:
         # What the given image loads first, its owner wants.
-        given = resolve(parse(answer.before[DOCKERFILE]), answer.expected.target).final.config.env
+        given = resolved(answer.before[DOCKERFILE], answer.expected).final.config.env
         found -= {("library_preloaded", name) for name in given}
-    if is_root(answer.final.config.user) and not answer.expected.root_allowed:
-        found |= {("root_at_run_time", answer.final.config.user)}
     return found
 
 
@@ -190,24 +97,20 @@ def _score_positive(answer: Answer, harm: frozenset[Finding]) -> BenchScore:
     done = migrated(answer)
     kept = answer.final.root_base == SCRATCH
     earned = (
-        weight * found[axis] * (1.0 if axis == "final_image" and not kept else done)
-        for axis, weight in WEIGHTS.items()
+        axis.weight * found[name] * (1.0 if name == "final_image" and not kept else done)
+        for name, axis in AXES.items()
     )
     edited = sources_edited(answer)
     # With an edited source it is unknown what the container runs.
-    broken = edited or not final_image_exists(answer) or any(found[axis] < 1.0 for axis in STARTS)
+    broken = edited or any(found[name] < 1.0 for name, axis in AXES.items() if axis.starts)
     total = math.fsum(earned) / 100 * (BROKEN_FACTOR if broken else 1.0)
     secret = any(code == "secret_in_image" for code, _ in harm)
-    why: dict[str, Any] = {}
-    # An older benchgate has no room for the reasons.
-    if "explanation" in BenchScore.model_fields:
-        seen = evidence(answer, found)
-        exists = final_image_exists(answer)
-        why["evidence"] = seen
-        why["explanation"] = explanation(seen, harm, edited=edited, exists=exists) or None
+    seen = evidence(answer, found)
     clean = all(value == 1.0 for value in found.values()) and not harm and not edited
     return BenchScore(
-        passed=all(found[axis] == 1.0 for axis in REQUIRED) and not secret and not edited,
+        passed=all(found[name] == 1.0 for name, axis in AXES.items() if axis.required)
+        and not secret
+        and not edited,
         score=total,
         breakdown={
             **found,
@@ -217,22 +120,23 @@ def _score_positive(answer: Answer, harm: frozenset[Finding]) -> BenchScore:
         },
         failure_modes=_failure_modes(found, harm, answer),
         safety_penalty=_penalty(harm),
-        **why,
+        evidence=seen,
+        explanation=explanation(seen, harm, edited=edited) or None,
     )
 
 
 def _families(found: Mapping[str, float], harm: frozenset[Finding]) -> dict[str, float]:
-    shares = {
-        family: math.fsum(WEIGHTS[axis] * found[axis] for axis in axes_of)
-        / sum(WEIGHTS[axis] for axis in axes_of)
-        for family, axes_of in FAMILIES.items()
-    }
-    return {**shares, "hygiene": 0.0 if harm else shares["hygiene"]}
+    shares = {}
+    for family in FAMILIES:
+        held = {name: axis.weight for name, axis in AXES.items() if axis.family == family}
+        earned = math.fsum(weight * found[name] for name, weight in held.items())
+        shares[family] = earned / sum(held.values())
+    return {**shares, "hygiene": 0.0 if harm else 1.0}
 
 
-def _score_negative(
-    answer: Answer, instructions: tuple[Instruction, ...], harm: frozenset[Finding]
-) -> BenchScore:
+def _score_negative(answer: Answer, instructions: tuple[Instruction, ...]) -> BenchScore:
+    # Nobody builds a negative, so its harm is that of the text.
+    harm = _of_text(answer)
     same_files = {k: v for k, v in answer.after.items() if k != DOCKERFILE} == {
         k: v for k, v in answer.before.items() if k != DOCKERFILE
     }
@@ -247,28 +151,28 @@ def _score_negative(
     )
 
 
-def _content(instructions: tuple[Instruction, ...]) -> list[tuple[object, ...]]:
+def _content(instructions: tuple[Instruction, ...]) -> list[Instruction]:
     """Return instructions without their line numbers: comments and layout may change."""
-    return [(one.name, one.value, one.flags, one.json, one.heredocs) for one in instructions]
+    return [replace(one, line=0) for one in instructions]
 
 
 def _failure_modes(
     found: Mapping[str, float], harm: frozenset[Finding], answer: Answer
 ) -> tuple[str, ...]:
-    codes = [_CODES[axis] for axis, value in found.items() if value < 1.0]
+    lost = [axis for axis, value in found.items() if value < 1.0]
+    if not answer.built:
+        # What was not built has one fault, not one on each axis.
+        lost = [axis for axis in lost if axis in (*READ, "unchanged")]
+    codes = [AXES[axis].code if axis in AXES else "changed_needlessly" for axis in lost]
+    codes += [] if answer.built else ["not_built"]
     kinds = {code for code, _ in harm}
-    added = (
-        {code for code, _ in harm - _harm_before(answer)} if "secret_in_image" in kinds else set()
-    )
+    added = {where for code, where in harm if code == "secret_in_image"} - {
+        *answer.expected.secrets_given
+    }
     codes += ["source_changed"] if sources_edited(answer) else []
-    codes += [code for code in PENALTIES if code in kinds]
-    return (*codes, *(["secret_added"] if "secret_in_image" in added else []))
-
-
-def _harm_before(answer: Answer) -> frozenset[Finding]:
-    instructions = parse(answer.before[DOCKERFILE])
-    return _harm(_answer(instructions, answer.before, answer.before, answer.expected))
+    codes += [code for code in HARMS if code in kinds]
+    return (*codes, *(["secret_added"] if added else []))
 
 
 def _penalty(harm: frozenset[Finding]) -> float:
-    return math.fsum(PENALTIES[code] for code in {code for code, _ in harm})
+    return math.fsum(HARMS[code][0] for code in {code for code, _ in harm})

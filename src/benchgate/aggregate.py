@@ -227,5 +227,6 @@ def build_report(
         held_out=aggregates(held_out, taxonomy, **terms) if held_out else None,
         digests=plan.digests,
         clusters=plan.clusters,
+        retired=plan.retired,
         stopped=tuple(dict.fromkeys(r.case_id for r in results)) if is_stopped else (),
     )

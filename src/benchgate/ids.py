@@ -66,6 +66,7 @@ class RunPlan:
     digests: RunDigests
     harness_version: str = field(default_factory=partial(version, "pytest-benchgate"))
     clusters: Mapping[str, str] = field(default_factory=dict)
+    retired: Mapping[str, str] = field(default_factory=dict)
     isolation_class: Isolation = "none"
     observer: Observer | None = None
 

@@ -119,3 +119,13 @@ def test_the_rules_hold_for_relative_paths(bench, check):
     bench.rubric("from . import more")
     places = [line.partition(": ")[0] for line in check()[2].splitlines()]
     assert places == ["bench/echo/more.py:1"]
+
+
+def test_a_case_that_may_give_its_answer_away_is_a_warning(bench, check):
+    answer = "an answer that nobody would write by chance"
+    bench.write("cases/01/expected/answer.txt", answer)
+    bench.write("cases/01/input/notes.txt", f"see\n{answer}")
+    status, out, err = check()
+    assert (status, out) == (0, "echo: 10 cases, 1 warning, valid\n")
+    assert err.startswith("warning: bench/echo/cases/01/input/notes.txt:2: this line of 40")
+    assert err.endswith('; take it out, or say leak_ok = "why" in case.toml\n')

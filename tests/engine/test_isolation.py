@@ -580,8 +580,7 @@ def test_a_sandbox_has_what_programs_need(bench, run):
     report = run("sandbox")
     assert {result.outcome for result in report.per_case} == {"scored"}, _told(report)
     assert report.isolation_class == "sandbox+network"
-    # Of another size: of two sources of one size and one second Python takes what it compiled of the first.
-    bench.write("system.py", f"{SYSTEM_WITH_NETWORK}\n\nsystem.reads = ('/',)\n")
+    bench.write("system.py", f"{SYSTEM_WITH_NETWORK}\nsystem.reads = ('/',)\n")
     with pytest.raises(EvalError, match="has cases of echo"):
         run("sandbox")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -14,6 +15,9 @@ from benchgate.cli import main
 from benchgate.errors import EvalError
 from benchgate.gates.decision import PREFIX
 from benchgate.gates.exit_status import HELD
+from benchgate.loader.imports import bench_package
+from benchgate.loader.loaded_class import load_class
+from benchgate.registry import TaskClassRegistry
 from benchgate.trials import pacing
 
 ON_LINUX = pytest.mark.skipif(sys.platform != "linux", reason="isolation needs Linux")
@@ -235,6 +239,22 @@ def test_an_observer_declares_only_what_can_be_acted_upon(judged, declares):
     judged.observer(attributes=f"judge.{declares}")
     with pytest.raises(EvalError, match=f"observer 'observers.judge:judge': {declares}; "):
         judged.run()
+
+
+def test_threads_that_ask_for_it_at_once_load_it_once(judged, monkeypatch):
+    """A worker of a cluster has threads, and parsers of Python 3.11 fail beside each other."""
+    loads = []
+
+    def load(*_):
+        loads.append(1)
+        time.sleep(0.05)
+
+    monkeypatch.setattr("benchgate.loader.loaded_class.load_observer", load)
+    with bench_package(judged.root / "bench"):
+        loaded = load_class(judged.root / "bench", "echo", TaskClassRegistry())
+    with ThreadPoolExecutor(4) as pool:
+        [*pool.map(lambda _: loaded.observer(), range(4))]
+    assert len(loads) == 1
 
 
 def test_the_observer_is_in_the_plan_and_says_what_it_is(judged):

@@ -242,7 +242,9 @@ def test_an_incomplete_baseline_holds_and_can_be_resumed(rerun, door, capsys):
     record = rerun.bench.record()
     assert record["report"]["complete"]
     assert not record["baseline"]["report"]["complete"]
-    assert rerun.reasons() == {"baseline_mismatch": "run:old: it is incomplete; 1 unavailable (02)"}
+    assert rerun.reasons() == {
+        "baseline_mismatch": "run:old: it is incomplete; 1 unavailable (02): SystemUnavailable"
+    }
     assert rerun.is_valid()
     assert "newest: hold, incomplete" in capsys.readouterr().out
     assert main(["verify", str(rerun.bench.out), "--require-complete"]) == 1

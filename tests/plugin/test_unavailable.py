@@ -66,7 +66,9 @@ def test_one_that_stays_away_makes_the_run_incomplete_and_is_no_score_of_0(flaky
     assert not report["complete"]
     codes = bench.record()["decision"]["reason_codes"]
     assert codes[0] == "checkpoint_promotion_blocked_incomplete_run"
-    result.stdout.fnmatch_lines(["*unavailable (SystemUnavailable: down)*", "*1 unavailable (02)*"])
+    result.stdout.fnmatch_lines(
+        ["*unavailable (SystemUnavailable: down)*", "*1 unavailable (02): SystemUnavailable: down*"]
+    )
     result.stdout.fnmatch_lines(
         [
             "missing   1 of 3 trials have no result; --bench-resume runs only them",

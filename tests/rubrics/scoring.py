@@ -22,6 +22,7 @@ from benchgate.loader.task_class import class_folders
 from benchgate.testing import loaded_class
 from benchgate.trials.containment import WorkFolder
 from benchgate.wire.canonical import canonical_bytes
+from benchgate.wire.frozen import freeze_json
 from benchgate.wire.plain import MAX_DEPTH, output_json
 
 if TYPE_CHECKING:
@@ -191,11 +192,12 @@ def samples(bench: LoadedClass, case: BenchCase) -> Iterator[Sample]:
 
 
 def scored(bench: LoadedClass, case: BenchCase, text: str) -> BenchScore:
-    """Return the score that the class's rubric gives an output."""
+    """Return the score that the class's rubric gives an output, of what the class's observer says of it."""
+    observer = bench.observer()
+    seen = observer.call(case, json.loads(text)) if observer else {}
     with WorkFolder() as work:
-        score: BenchScore = bench.rubric.score(
-            case.model_copy(update={"work_path": work.path()}), json.loads(text)
-        )
+        given = {"work_path": work.path(), "observation": freeze_json(seen)}
+        score: BenchScore = bench.rubric.score(case.model_copy(update=given), json.loads(text))
     return score
 
 

@@ -37,24 +37,24 @@ BUDGETS = {
     "artifacts": 1750,
     "audit": 1125,
     "cassettes": 325,
-    "check": 700,
+    "check": 775,
     "cli": 2450,
     "errors": 300,
-    "gates": 4200,
+    "gates": 4350,
     "http": 525,
     "ids": 150,
     "interop": 2075,
     "isolation": 850,
     "live": 500,
-    "loader": 1400,
-    "looks": 750,
-    "models": 500,
+    "loader": 1425,
+    "looks": 850,
+    "models": 525,
     "promotion": 300,
     "pytest_plugin": 2525,
     "registry": 225,
     "remote": 1075,
     "replay": 225,
-    "report": 1450,
+    "report": 1475,
     "rubric": 50,
     "runner": 1825,
     "statistics": 2225,
@@ -63,13 +63,13 @@ BUDGETS = {
     "training": 875,
     "training_types": 100,
     "trials": 1775,
-    "verify": 1400,
+    "verify": 1425,
     "wire": 2025,
     "wording": 925,
 }
 """Lines of Python of each room, rounded up to 25. To raise one is a visible diff, to be argued for where it is made."""
 
-TOTAL = 34453
+TOTAL = 34903
 """Lines of the package, rounded up to 100: not every room can grow to its budget."""
 
 MOST = 300

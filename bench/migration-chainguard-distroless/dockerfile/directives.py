@@ -12,18 +12,12 @@ _OFFICIAL: Final = re.compile(
 )
 
 
-def frontend(text: str) -> str:
-    """Return the image that ``# syntax=`` names; empty without one. Only the comments above all else count."""
+def foreign_frontend(text: str) -> bool:
+    """Return whether another program than Docker's own would read the file; only comments above all else name one."""
     for line in text.removeprefix("\ufeff").split("\n"):
         found = _DIRECTIVE.fullmatch(line.strip())
         if not found or found[1].lower() not in _NAMES:
-            return ""
+            break
         if found[1].lower() == "syntax":
-            return found[2]
-    return ""
-
-
-def foreign_frontend(text: str) -> bool:
-    """Return whether another program than Docker's own would read the file."""
-    named = frontend(text)
-    return bool(named) and not _OFFICIAL.fullmatch(named)
+            return not _OFFICIAL.fullmatch(found[2])
+    return False

@@ -1,8 +1,7 @@
 """
 Parses a Dockerfile and checks its form.
 
-BuildKit's own parser is used where it is installed, else the one in :mod:`.plain_parser`. Tests compare the two, so
-that a score does not depend on which one is installed.
+Tests compare :mod:`.plain_parser` with BuildKit's own parser.
 """
 
 from __future__ import annotations
@@ -10,9 +9,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from . import buildkit, plain_parser
+from . import plain_parser
 from .instruction import KNOWN, Instruction, Refused
-from .options import flags_known
 
 MAX_TEXT: Final = 200_000
 """Characters of a file beyond which it is not read."""
@@ -41,8 +39,7 @@ def parse(text: str) -> tuple[Instruction, ...]:
     :raises Refused: its form is broken, or it is larger than any real one.
     """
     check_text(text)
-    chosen = buildkit.parse if buildkit.available() else plain_parser.parse
-    instructions = chosen(text)
+    instructions = plain_parser.parse(text)
     _check(instructions)
     return instructions
 
@@ -74,8 +71,6 @@ def _check(instructions: tuple[Instruction, ...]) -> None:
 
 def _formed(one: Instruction) -> bool:
     words = one.value
-    if not flags_known(one):
-        return False
     if one.name == "FROM":
         return len(words) in _FROM_FORMS and (len(words) == 1 or words[1].upper() == "AS")
     if one.name == "HEALTHCHECK" and words and words[0].upper() not in ("CMD", "NONE"):

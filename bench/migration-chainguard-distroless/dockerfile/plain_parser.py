@@ -1,5 +1,5 @@
 """
-A parser in Python, used where BuildKit's is not installed.
+Splits a Dockerfile into instructions.
 
 It follows the documentation and the observed behaviour of BuildKit's parser; tests compare the two.
 """

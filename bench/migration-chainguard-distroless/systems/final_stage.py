@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from _benchgate_bench.migration_chainguard_distroless.image.base_images import FACTS
+from _benchgate_bench.migration_chainguard_distroless.observers.standins.facts import FACTS
 
 from .lines import BASE, apk_add
 from .origin import user_in
@@ -18,7 +18,7 @@ from .workspace import exec_form
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from _benchgate_bench.migration_chainguard_distroless.image.stages import Stage
+    from _benchgate_bench.migration_chainguard_distroless.dockerfile.stages import Stage
 
     from .origin import Start
     from .recipe import Work
@@ -120,7 +120,7 @@ class FinalStage:
 
     @property
     def _workdir(self) -> str:
-        return self.stage.config.workdir
+        return self.stage.config.workdir or "/"
 
     @property
     def _venv(self) -> str:

@@ -6,7 +6,10 @@ import re
 import shlex
 from typing import TYPE_CHECKING, Final
 
-from _benchgate_bench.migration_chainguard_distroless.image.base_images import REGISTRY, Reference
+from _benchgate_bench.migration_chainguard_distroless.dockerfile.reference import (
+    REGISTRY,
+    Reference,
+)
 
 from .tables import DEBIAN, FEDORA, IMAGES, PREFIXES
 

@@ -7,13 +7,14 @@ import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from _benchgate_bench.migration_chainguard_distroless.image.base_images import FACTS
-from _benchgate_bench.migration_chainguard_distroless.image.runtime import is_number, is_root
+from _benchgate_bench.migration_chainguard_distroless.dockerfile.config import is_number, is_root
+from _benchgate_bench.migration_chainguard_distroless.observers.standins.facts import FACTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from _benchgate_bench.migration_chainguard_distroless.image.stages import Stage
+    from _benchgate_bench.migration_chainguard_distroless.dockerfile.instruction import Instruction
+    from _benchgate_bench.migration_chainguard_distroless.dockerfile.stages import Stage
 
 _ENTRYPOINTS: Final = (
     (re.compile(r".*distroless/java\d*.*"), ("java", "-jar")),
@@ -45,21 +46,34 @@ def start_of(final: Stage, scripts: Mapping[str, str]) -> Start:
 
     :param scripts: the scripts of ``package.json``.
     """
-    config = final.config
-    if not config.argv:
+    entrypoint, cmd = _configured(final)
+    argv = [word for one in (entrypoint, cmd) if one for word in one.value]
+    if not argv:
         return Start(())
-    argv = [*config.entrypoint.argv, *config.cmd.argv]
-    shell = config.entrypoint.shell_form or config.cmd.shell_form
-    if shell:
-        text = config.argv[-1]
-        if _SHELL_TEXT.search(text):
-            return Start((), needs_shell=True)
+    text = next((one.value[0] for one in (entrypoint, cmd) if one and not one.json), "")
+    if _SHELL_TEXT.search(text):
+        return Start((), needs_shell=True)
+    if text:
         argv = shlex.split(text.removeprefix("exec "))
-    if not config.entrypoint.argv:
+    if entrypoint is None:
         argv = [*_entrypoint(final.root_base), *argv]
     if tuple(argv) in _NPM_START and "start" in scripts:
         argv = shlex.split(scripts["start"])
     return Start(tuple(argv))
+
+
+def _configured(final: Stage) -> tuple[Instruction | None, Instruction | None]:
+    """Return the ``ENTRYPOINT`` and the ``CMD`` in effect, None for one that is missing or empty."""
+    entrypoint = cmd = None
+    for stage in final.lineage:
+        here = False
+        for one in (step.instruction for step in stage.steps):
+            if one.name == "CMD":
+                cmd, here = one if one.value else None, True
+            elif one.name == "ENTRYPOINT":
+                # Docker drops a CMD of the base image: it was meant for the base's entrypoint.
+                entrypoint, cmd = one if one.value else None, cmd if here else None
+    return entrypoint, cmd
 
 
 def _entrypoint(base: str) -> tuple[str, ...]:

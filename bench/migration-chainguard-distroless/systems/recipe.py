@@ -6,8 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from _benchgate_bench.migration_chainguard_distroless.dockerfile.shell import script
-from _benchgate_bench.migration_chainguard_distroless.image.stages import borrowed
+from _benchgate_bench.migration_chainguard_distroless.dockerfile.stages import borrowed
 
 from .lines import (
     BASE,
@@ -23,7 +22,7 @@ from .tables import FURTHER
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from _benchgate_bench.migration_chainguard_distroless.image.stages import Build, Stage
+    from _benchgate_bench.migration_chainguard_distroless.dockerfile.stages import Build, Stage
 
     from .origin import Start
     from .workspace import Block
@@ -76,18 +75,10 @@ def _binary_image(build: Build, start: Start) -> str:
     ]
     if not compilers or not start.argv or not start.argv[0].startswith("/"):
         return ""
-    texts = (
-        script(step.instruction)
-        for one in compilers
-        for step in one.all_steps
-        if step.name == "RUN"
-    )
-    static = any("CGO_ENABLED=0" in text for text in texts)
-    return (
-        "static"
-        if static or any(one.config.env.get("CGO_ENABLED") == "0" for one in compilers)
-        else "glibc-dynamic"
-    )
+    steps = (step.instruction for one in compilers for step in one.all_steps if step.name == "RUN")
+    static = any("CGO_ENABLED=0" in str((step.value, step.heredocs)) for step in steps)
+    static = static or any(one.config.env.get("CGO_ENABLED") == "0" for one in compilers)
+    return "static" if static else "glibc-dynamic"
 
 
 def _bare(stage: Stage) -> str:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from _benchgate_bench.migration_chainguard_distroless.dockerfile.parser import parse
-from _benchgate_bench.migration_chainguard_distroless.image.context import IGNORE
-from _benchgate_bench.migration_chainguard_distroless.image.stages import resolve
+from _benchgate_bench.migration_chainguard_distroless.dockerfile.stages import resolve
+from _benchgate_bench.migration_chainguard_distroless.project import IGNORE
 
 from .final_stage import FinalStage
 from .lines import apk_add, image, is_chainguard
@@ -21,7 +21,7 @@ from .workspace import Block, Task, answer, blocks
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from _benchgate_bench.migration_chainguard_distroless.image.stages import Build, Stage
+    from _benchgate_bench.migration_chainguard_distroless.dockerfile.stages import Build, Stage
 
     from benchgate import BenchCase
 
@@ -105,7 +105,7 @@ class _Migration:
             target=target.name,
             image=self._target_image(target.name, target.tag, dev=False),
             dev_image=self._target_image(target.name, target.tag, dev=True),
-            ports=changes(final.config.ports),
+            ports=self._ports,
         )
         return stage.text(work)
 
@@ -113,11 +113,15 @@ class _Migration:
         named = f"{name}:{tag}" if tag else name
         return image(named, self.task.organisation, free=self.task.free, dev=dev)
 
+    @property
+    def _ports(self) -> dict[str, str]:
+        steps = self.build.final.all_steps
+        return changes(word for step in steps if step.name == "EXPOSE" for word in step.words)
+
     def _files(self, stages: list[list[Block]]) -> dict[str, str]:
         """Return the other files that change."""
-        ports = changes(self.build.final.config.ports)
         found = {
-            path: in_configuration(text, ports)
+            path: in_configuration(text, self._ports)
             for path, text in self.task.files.items()
             if path.endswith(".conf") and "nginx" in path
         }

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from _benchgate_bench.migration_chainguard_distroless.dockerfile.parser import parse
-from _benchgate_bench.migration_chainguard_distroless.image.context import (
+from _benchgate_bench.migration_chainguard_distroless.project import (
     DOCKERFILE,
     POLICY,
     read_input,

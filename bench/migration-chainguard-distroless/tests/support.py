@@ -1,26 +1,26 @@
-"""Shared by the tests: the cases as objects, and the best answers, written by hand."""
+"""Shared by the tests: the cases as objects, the best answers, written by hand, and what was seen of answers."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from _benchgate_bench.migration_chainguard_distroless.axes import Answer
 from _benchgate_bench.migration_chainguard_distroless.dockerfile.parser import parse
+from _benchgate_bench.migration_chainguard_distroless.dockerfile.stages import Build, resolve
 from _benchgate_bench.migration_chainguard_distroless.expected import Expected
-from _benchgate_bench.migration_chainguard_distroless.image.context import (
-    DOCKERFILE,
-    read_input,
-    sent,
-)
-from _benchgate_bench.migration_chainguard_distroless.image.files import Files, Made
-from _benchgate_bench.migration_chainguard_distroless.image.stages import Build, resolve
+from _benchgate_bench.migration_chainguard_distroless.observers.store import stored
+from _benchgate_bench.migration_chainguard_distroless.project import DOCKERFILE, read_input
 from _benchgate_bench.migration_chainguard_distroless.rubric import MigrationRubric
+from _benchgate_bench.migration_chainguard_distroless.tools.answers import answers, task
 
 from benchgate.testing import load_cases
 
 if TYPE_CHECKING:
-    from benchgate import BenchScore
+    from collections.abc import Mapping
+
+    from benchgate import BenchCase, BenchScore
 
 CLASS = Path(__file__).resolve().parent.parent
 LOADED = load_cases(CLASS)
@@ -48,19 +48,61 @@ def disposed(disposition: str) -> list[str]:
     return [case_id for case_id in CASES if load(case_id).disposition == disposition]
 
 
-def score(case_id: str, files: Any) -> BenchScore:
-    """Score files, or a text as the Dockerfile."""
+def observed(case_id: str, files: Mapping[str, str]) -> dict[str, Any]:
+    """Return the observation that is shipped of an answer; a test of an answer that nobody built yet is skipped."""
+    case = load(full_id(case_id))
+    if case.disposition == "negative":
+        return {"asked": False}
+    key = task(case, files)[0]
+    if key not in stored("stand-in"):
+        pytest.skip(f"{case_id}: not observed yet, which test_observer.py asks for")
+    return dict(stored("stand-in")[key])
+
+
+def unobserved() -> list[str]:
+    """Return the answers that ship with the class and that nobody built yet, by their names."""
+    kept = stored("stand-in")
+    return [name for name, case, files in answers() if task(case, files)[0] not in kept]
+
+
+def needs_observations() -> pytest.MarkDecorator:
+    """Skip where a case is not observed yet."""
+    return pytest.mark.skipif(
+        bool(unobserved()), reason="a case is not observed yet, which test_observer.py asks for"
+    )
+
+
+def seen_as(case: BenchCase, seen: Mapping[str, Any]) -> BenchCase:
+    """Return a case with an observation."""
+    return case.model_copy(update={"observation": seen})
+
+
+def score(case_id: str, files: Any, seen: Mapping[str, Any] | None = None) -> BenchScore:
+    """Score files, or a text as the Dockerfile, by what is given as seen or by the shipped observation."""
     held = {DOCKERFILE: files} if isinstance(files, str) else files
-    return MigrationRubric().score(load(full_id(case_id)), {"files": held})
+    case = load(full_id(case_id))
+    found = observed(case_id, held) if seen is None else seen
+    return MigrationRubric().score(seen_as(case, found), {"files": held})
 
 
-def edited(case_id: str, *changes: tuple[str, str], **more: str) -> BenchScore:
-    """Score the best answer with pieces of its Dockerfile replaced; each piece must be there."""
-    files = best(full_id(case_id))
+def edited(
+    case_id: str,
+    *changes: tuple[str, str],
+    files: Mapping[str, str] | None = None,
+    **seen: Any,
+) -> BenchScore:
+    """
+    Score the best answer with pieces of its Dockerfile replaced; each piece must be there.
+
+    :param files: further files.
+    :param seen: what is seen beside, or in place of, what was seen of the best answer.
+    """
+    held = best(full_id(case_id))
+    kept = observed(case_id, held)
     for old, new in changes:
-        assert old in files[DOCKERFILE], old
-        files[DOCKERFILE] = files[DOCKERFILE].replace(old, new)
-    return score(case_id, {**files, **more})
+        assert old in held[DOCKERFILE], old
+        held[DOCKERFILE] = held[DOCKERFILE].replace(old, new)
+    return score(case_id, {**held, **(files or {})}, {**kept, **seen})
 
 
 def build(text: str) -> Build:
@@ -69,14 +111,13 @@ def build(text: str) -> Build:
 
 def answer(
     text: str,
-    context: dict[str, str] | None = None,
-    before: dict[str, str] | None = None,
+    seen: Mapping[str, Any] | None = None,
+    before: Mapping[str, str] | None = None,
     **expected: Any,
 ) -> Answer:
-    """Return a project whose case expects the given fields and nothing else."""
-    after = {**(context or {}), DOCKERFILE: text}
-    asked = Expected.model_validate(
+    """Return a project whose case expects the given fields and nothing else, and of which the given is seen."""
+    wanted = Expected.model_validate(
         {"schema_version": 1, "final_images": {}, "argv": [], **expected}
     )
-    made = tuple(Made(one.path, one.by) for one in asked.made)
-    return Answer(Files(build(text), sent(after), made), asked, before or {}, after)
+    after = {DOCKERFILE: text}
+    return Answer(build(text), wanted, before or {}, after, seen or {"built": True})

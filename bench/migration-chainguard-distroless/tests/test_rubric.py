@@ -1,21 +1,11 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Weights, required axes, penalties, failure modes."""
 
-import math
-import shutil
-
 import pytest
 import tomli
-from _benchgate_bench.migration_chainguard_distroless import rubric
-from _benchgate_bench.migration_chainguard_distroless.rubric import (
-    BROKEN_FACTOR,
-    FAMILIES,
-    PENALTIES,
-    REQUIRED,
-    STARTS,
-    WEIGHTS,
-    MigrationRubric,
-)
+from _benchgate_bench.migration_chainguard_distroless.axes import AXES, FAMILIES
+from _benchgate_bench.migration_chainguard_distroless.harm import HARMS
+from _benchgate_bench.migration_chainguard_distroless.rubric import BROKEN_FACTOR, MigrationRubric
 from _benchgate_bench.migration_chainguard_distroless.tests.support import (
     CLASS,
     best,
@@ -23,166 +13,166 @@ from _benchgate_bench.migration_chainguard_distroless.tests.support import (
     full_id,
     given,
     load,
+    observed,
     score,
+    seen_as,
 )
 
 MODES = tomli.loads((CLASS / "failure_modes.toml").read_text(encoding="utf-8"))["failure_modes"]
 
 
 def test_the_weights_are_these():
-    assert dict(WEIGHTS) == {
-        "final_image": 18, "build_images": 5, "argv": 20, "user": 10, "files_carried": 9, "commands_can_run": 9,
-        "packages": 5, "ports": 4, "healthcheck": 3, "settings_kept": 3, "no_shell": 6, "no_needless_package": 3,
-        "nothing_left_over": 3, "packages_known": 2,
+    assert {name: axis.weight for name, axis in AXES.items()} == {
+        "final_image": 18, "build_images": 5, "runs": 11, "argv": 20, "user": 10, "files_carried": 9, "packages": 5,
+        "ports": 4, "healthcheck": 3, "settings_kept": 3, "no_shell": 6, "no_needless_package": 3,
+        "nothing_left_over": 3,
     }  # fmt: skip
-    assert sum(WEIGHTS.values()) == 100
-    assert REQUIRED == (
-        "final_image", "build_images", "argv", "user", "files_carried", "commands_can_run", "packages", "ports",
-        "settings_kept", "no_shell",
-    )  # fmt: skip
-    assert STARTS == ("build_images", "argv", "files_carried", "commands_can_run")
+    assert sum(axis.weight for axis in AXES.values()) == 100
+    free = [name for name, axis in AXES.items() if not axis.required]
+    assert free == ["healthcheck", "no_needless_package", "nothing_left_over"]
+    starts = [name for name, axis in AXES.items() if axis.starts]
+    assert starts == ["build_images", "runs", "argv", "files_carried"]
     assert BROKEN_FACTOR == 0.5
-    assert dict(PENALTIES) == {
+    assert {code: penalty for code, (penalty, _) in HARMS.items()} == {
         "secret_in_image": 1.0, "secret_in_env": 1.0, "root_at_run_time": 0.5, "pipe_to_shell": 0.5,
         "verification_disabled": 0.5, "setuid_program": 0.5, "library_preloaded": 0.5, "remote_add_unpinned": 0.25,
     }  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    ("case_id", "changes", "lost", "codes", "passed"),
+    ("case_id", "seen", "lost", "code", "passed"),
     [
-        (
-            "001",
-            [("python:latest", "python:latest-dev")],
-            9 + 6,
-            ["final_image_not_allowed", "shell_in_final_image"],
-            False,
-        ),
-        ("001", [("EXPOSE 8000", "EXPOSE 8001")], 4, ["ports_wrong"], False),
-        ("006", [("USER nonroot", "USER nobody")], 10, ["user_wrong"], False),
-        ("006", [(" xz", "")], 5 / 4, ["package_missing"], False),
-        ("006", [(" xz", " xz curl")], 3, ["package_needless"], True),
-        ("008", [("RELEASE=1.4.2", "RELEASE=1.4.3")], 1.0, ["setting_lost"], False),
-        ("009", [("--platform=$BUILDPLATFORM ", "")], 3, ["setting_lost"], False),
-        (
-            "011",
-            [('HEALTHCHECK --interval=30s --timeout=3s CMD ["python", "/app/healthcheck.py"]', "")],
-            1.5,
-            ["healthcheck_lost"],
-            True,
-        ),
-        (
-            "021",
-            [('CMD ["--format", "csv"]', 'COPY tests /tests\nCMD ["--format", "csv"]')],
-            3,
-            ["file_left_over"],
-            True,
-        ),
-        (
-            "019",
-            [("COPY package.json server.js", "COPY Dockerfile package.json server.js")],
-            3,
-            ["file_left_over"],
-            True,
-        ),
+        ("001", {"exposed": ["8001"]}, 4 / 2, "ports_wrong", False),
+        ("001", {"ports": [80]}, 4 / 2, "ports_wrong", False),
+        ("003", {"breaks": ["/etc/nginx/nginx.conf"]}, 4 / 3, "ports_wrong", False),
+        ("006", {"needs": ["xz"]}, 5 / 4, "package_missing", False),
+        ("006", {"needless": ["curl"]}, 3, "package_needless", True),
+        ("008", {"lost": ["RELEASE"]}, 1, "setting_lost", False),
+        ("001", {"folder": "/"}, 3, "setting_lost", False),
+        ("011", {"check": ""}, 1.5, "healthcheck_lost", True),
+        ("011", {"check": "true"}, 3, "healthcheck_lost", True),
+        ("021", {"left": ["tests/test_report.py"]}, 3, "file_left_over", True),
+        ("001", {"shells": ["bin/sh"]}, 6, "shell_in_final_image", False),
     ],
 )
-def test_what_is_lost_is_the_weight_of_the_axis(case_id, changes, lost, codes, passed):
-    found = edited(case_id, *changes)
+def test_what_is_lost_is_the_weight_of_the_axis(case_id, seen, lost, code, passed):
+    kept = {"argv": ["python", "/app/app.py"]} if "folder" in seen else {}
+    found = edited(case_id, **seen, **kept)
 
     assert found.score == pytest.approx((100 - lost) / 100, abs=1e-12)
-    assert found.failure_modes == tuple(codes)
+    assert found.failure_modes == (code,)
     assert found.passed is passed
     assert found.safety_penalty == 0.0
     assert found.breakdown["clean"] == 0.0
 
 
 @pytest.mark.parametrize(
-    ("case_id", "changes", "lost", "codes"),
+    ("case_id", "seen", "lost", "code"),
     [
-        ("001", [('["app.py"]', '["python", "app.py"]')], 20, ["argv_wrong"]),
-        ("001", [("COPY app.py .", "")], 9, ["file_missing"]),
-        (
-            "006",
-            [(" xz", " xz xz-utils")],
-            9 + 3 + 2,
-            ["command_cannot_run", "package_needless", "package_unknown"],
-        ),
-        ("001", [("EXPOSE", "HEALTHCHECK CMD true\nEXPOSE")], 9, ["command_cannot_run"]),
-        ("004", [("go:latest-dev", "go:1.22-dev")], 5, ["build_image_not_allowed"]),
-        ("012", [('"/app/venv/bin/python"', '"/usr/bin/python"')], 9 / 2, ["file_missing"]),
+        ("001", {"argv": ["/usr/bin/python", "python", "app.py"]}, 20, "argv_wrong"),
+        ("001", {"lacks": ["/app/app.py"]}, 9, "file_missing"),
+        ("001", {"exit": 1, "error": "no module"}, 11, "does_not_run"),
+        ("011", {"health": 127}, 11, "does_not_run"),
     ],
 )
-def test_what_is_not_built_or_does_not_start_loses_half(case_id, changes, lost, codes):
-    found = edited(case_id, *changes)
+def test_what_does_not_start_loses_half(case_id, seen, lost, code):
+    found = edited(case_id, **seen)
 
     assert found.score == pytest.approx((100 - lost) / 200, abs=1e-12)
-    assert found.failure_modes == tuple(codes)
+    assert found.failure_modes == (code,)
     assert not found.passed
 
 
-def test_all_but_the_final_image_counts_as_far_as_images_were_replaced():
-    found = edited("004", ("cgr.dev/chainguard/go:latest-dev", "golang:1.22"))
+def test_images_and_platforms_are_read():
+    final = edited("001", ("python:latest", "python:latest-dev"))
+    built = edited("004", ("go:latest-dev", "go:1.22-dev"))
+    foreign = edited("004", ("cgr.dev/chainguard/go:latest-dev", "golang:1.22"))
+    platform = edited("009", ("--platform=$BUILDPLATFORM ", ""))
 
-    assert found.breakdown["migrated"] == 0.5
-    assert found.score == pytest.approx((18 + (82 - 5) * 0.5) / 200, abs=1e-12)
-    assert found.failure_modes == ("build_image_not_allowed",)
+    assert (final.score, final.failure_modes) == (0.91, ("final_image_not_allowed",))
+    assert (built.score, built.failure_modes) == (0.475, ("build_image_not_allowed",))
+    assert foreign.breakdown["migrated"] == 0.5
+    assert foreign.score == pytest.approx((18 + (82 - 5) * 0.5) / 200, abs=1e-12)
+    assert (platform.score, platform.failure_modes) == (0.97, ("setting_lost",))
+    assert not any(one.passed for one in (final, built, foreign, platform))
+
+
+def test_of_what_was_not_built_nothing_counts_but_its_images():
+    found = edited("001", built=False, error="no such file")
+
+    assert found.score == pytest.approx((18 + 5) / 200)
+    assert found.failure_modes == ("not_built",)
+    assert (found.passed, found.safety_penalty) == (False, 0.0)
+    assert found.breakdown["argv"] == found.breakdown["user"] == 0.0
+    assert found.evidence == {"runs": "not built: no such file"}
+    root = edited("001", ("EXPOSE", "USER 0\nEXPOSE"), built=False, uid=-1)
+    assert root.failure_modes == ("not_built", "root_at_run_time")
+
+
+def test_without_an_observation_there_is_no_score():
+    with pytest.raises(ValueError, match=r"case 001-python-cmd-clash: the rubric needs .* observ"):
+        score("001", best(full_id("001")), {})
 
 
 @pytest.mark.parametrize(
-    ("line", "codes", "penalty"),
+    ("line", "seen", "codes", "penalty"),
     [
-        ("USER root", ["user_wrong", "root_at_run_time"], 0.5),
-        ("ENV DB_PASSWORD=x", ["secret_in_env"], 1.0),
-        ("ENV DB_PASSWORD=x\nENV DB_TOKEN=y", ["secret_in_env"], 1.0),
-        ("ADD https://x.org/a /a", ["remote_add_unpinned"], 0.25),
-        ("ENV GOSUMDB=off", ["verification_disabled"], 0.5),
-        ("USER root\nADD https://x.org/a /a\nENV A_TOKEN=x GOSUMDB=off",
+        ("USER root", {"uid": 0, "user": "root"}, ["user_wrong", "root_at_run_time"], 0.5),
+        ("USER root", {"uid": 65532}, [], 0.0),
+        ("ENV DB_PASSWORD=x", {}, ["secret_in_env"], 1.0),
+        ("ENV DB_PASSWORD=x\nENV DB_TOKEN=y", {}, ["secret_in_env"], 1.0),
+        ("ADD https://x.org/a /a", {}, ["remote_add_unpinned"], 0.25),
+        ("ENV GOSUMDB=off", {}, ["verification_disabled"], 0.5),
+        ("RUN true", {"setuid": ["/app/x"]}, ["setuid_program"], 0.5),
+        ("ENV LD_PRELOAD=/x.so", {}, ["library_preloaded"], 0.5),
+        ("USER root\nADD https://x.org/a /a\nENV A_TOKEN=x GOSUMDB=off", {"uid": 0, "user": "root"},
          ["user_wrong", "secret_in_env", "root_at_run_time", "verification_disabled", "remote_add_unpinned"], 2.25),
     ],
 )  # fmt: skip
-def test_each_kind_of_harm_counts_once(line, codes, penalty):
-    found = edited("001", ("EXPOSE", f"{line}\nEXPOSE"))
+def test_each_kind_of_harm_counts_once(line, seen, codes, penalty):
+    found = edited("001", ("EXPOSE", f"{line}\nEXPOSE"), **seen)
 
     assert found.failure_modes == tuple(codes)
     assert found.safety_penalty == penalty
-    assert found.breakdown["clean"] == 0.0
+    assert found.breakdown["clean"] == float(not codes)
     assert found.passed is ("user_wrong" not in codes)
 
 
 def test_a_new_secret_in_the_image_blocks_and_an_old_one_warns():
-    new = edited("001", ("COPY app.py .", "COPY app.py .env ./"), **{".env": "A=1"})
-    old = score("019", given(full_id("019")))
+    new = edited("001", secrets=[".env"])
+    old = edited("019", secrets=[".env"])
+    both = edited("019", secrets=[".env", "id_rsa"])
 
     assert new.failure_modes == ("secret_in_image", "secret_added")
     assert (new.passed, new.score, new.safety_penalty) == (False, 1.0, 1.0)
-    assert "secret_in_image" in old.failure_modes
-    assert "secret_added" not in old.failure_modes
+    assert old.failure_modes == ("secret_in_image",)
+    assert both.failure_modes == ("secret_in_image", "secret_added")
     assert MODES["secret_added"]["severity"] == "block"
     assert [code for code, mode in MODES.items() if mode["severity"] == "block"] == ["secret_added"]
 
 
-def test_a_new_secret_beside_an_old_one_is_seen():
-    files = {**given(full_id("019")), "id_rsa": "x"}
-
-    assert score("019", files).failure_modes[-2:] == ("secret_in_image", "secret_added")
-
-
 def test_root_where_the_image_needs_it_is_no_harm():
     assert edited("022").safety_penalty == 0.0
-    assert edited("022", ("EXPOSE", "USER 70\nEXPOSE")).score == 1.0
-    assert edited("022", ("EXPOSE", "USER 65532\nEXPOSE")).failure_modes == ("user_wrong",)
+    assert edited("022", uid=70, user="70").score == 1.0
+    assert edited("022", uid=65532, user="65532").failure_modes == ("user_wrong",)
 
 
 def test_sources_are_not_to_be_edited():
-    found = edited("001", **{"app.py": "pass\n"})
+    found = edited("001", files={"app.py": "pass\n"})
 
     assert (found.passed, found.score) == (False, 0.5)
     assert found.failure_modes == ("source_changed",)
     assert found.breakdown["clean"] == 0.0
-    assert edited("003", **{"nginx.conf": best(full_id("003"))["nginx.conf"] + "\n"}).passed
-    assert edited("001", **{".dockerignore": "Dockerfile\n"}).passed
-    assert edited("001", **{"new.txt": "new\n"}).passed
+    assert edited("003", files={"nginx.conf": best(full_id("003"))["nginx.conf"] + "\n"}).passed
+    assert edited("001", files={".dockerignore": "Dockerfile\n"}).passed
+    assert edited("001", files={"new.txt": "new\n"}).passed
+
+
+def test_another_frontend_reads_what_it_likes():
+    found = edited("001", ("FROM", "# syntax=docker.io/o/dockerfile\nFROM"))
+
+    assert found.failure_modes == ("does_not_run",)
+    assert edited("001", ("FROM", "# syntax=docker/dockerfile:1\nFROM")).passed
 
 
 @pytest.mark.parametrize("case_id", ["017", "018"])
@@ -197,7 +187,9 @@ def test_negatives_are_to_be_left_alone(case_id):
     assert (other.passed, other.score, other.failure_modes) == (False, 0.0, ("changed_needlessly",))
     assert other.breakdown == {"unchanged": 0.0, "clean": 0.0}
     assert (files.passed, files.safety_penalty) == (False, 0.0)
-    assert score(case_id, text + "USER root\n").safety_penalty == 0.5
+    edits = dict.fromkeys(given(full_id(case_id)), "y") | {"Dockerfile": text}
+    assert not score(case_id, edits).passed
+    assert score(case_id, text + "ENV A_TOKEN=x\n").safety_penalty == 1.0
 
 
 def test_on_negatives_each_part_of_an_instruction_counts():
@@ -215,26 +207,21 @@ def test_on_negatives_each_part_of_an_instruction_counts():
     [
         ({}, "output_missing_file"),
         ({"files": {"Dockerfile": "FROM a", "x": None}}, "output_malformed"),
+        (
+            {"files": {"Dockerfile": "FROM a", **dict.fromkeys(map(str, range(50)), "")}},
+            "output_malformed",
+        ),
         ({"files": {"Dockerfile": ""}}, "dockerfile_unparsable"),
         ({"files": {"Dockerfile": "FROM a\nNOTHING b"}}, "instruction_unknown"),
         ({"files": {"Dockerfile": "USER a"}}, "from_missing"),
     ],
 )
 def test_what_is_no_dockerfile_scores_0_and_its_harm_is_unknown(case_id, output, code):
-    found = MigrationRubric().score(load(full_id(case_id)), output)
+    found = MigrationRubric().score(seen_as(load(full_id(case_id)), {"built": False}), output)
 
     assert (found.passed, found.score, found.failure_modes) == (False, 0.0, (code,))
     assert found.safety_penalty is None
     assert found.breakdown == {}
-
-
-def test_without_expected_there_is_nothing_to_score():
-    case = load(full_id("001")).model_copy(update={"expected_path": None})
-
-    with pytest.raises(
-        ValueError, match=r"^case 001-python-cmd-clash: the rubric needs the case's expected/$"
-    ):
-        MigrationRubric().score(case, {})
 
 
 def test_every_code_is_in_the_taxonomy_and_every_mode_can_be_emitted():
@@ -242,10 +229,10 @@ def test_every_code_is_in_the_taxonomy_and_every_mode_can_be_emitted():
         "output_missing_file", "output_malformed", "dockerfile_unparsable", "instruction_unknown", "from_missing",
         "target_missing",
     }  # fmt: skip
-    extra = {"source_changed", "secret_added"}
+    extra = {"source_changed", "secret_added", "not_built", "changed_needlessly"}
+    codes = {axis.code for axis in AXES.values()}
 
-    assert set(MODES) == {*rubric._CODES.values(), *PENALTIES, *refused, *extra}
-    assert set(rubric._CODES) == {*WEIGHTS, "unchanged"}
+    assert set(MODES) == {*codes, *HARMS, *refused, *extra}
 
 
 def test_scores_do_not_depend_on_the_order_of_files():
@@ -254,74 +241,32 @@ def test_scores_do_not_depend_on_the_order_of_files():
     assert score("003", dict(reversed(files.items()))) == score("003", files)
 
 
-def test_a_score_is_a_sum_that_loses_nothing():
+def test_a_score_loses_nothing_and_the_breakdown_has_every_axis():
     found = score("001", best(full_id("001")))
 
-    assert found.score == math.fsum(WEIGHTS.values()) / 100 == 1.0
-    whole = dict.fromkeys((*WEIGHTS, *FAMILIES), 1.0)
+    assert found.score == 1.0
+    whole = dict.fromkeys((*AXES, *FAMILIES, "hygiene"), 1.0)
     assert found.breakdown == {**whole, "migrated": 1.0, "clean": 1.0}
 
 
-def test_every_axis_is_in_one_family():
-    assert sorted(axis for axes in FAMILIES.values() for axis in axes) == sorted(WEIGHTS)
-
-
 @pytest.mark.parametrize(
-    ("case_id", "changes", "family", "share"),
+    ("case_id", "seen", "family", "share"),
     [
-        ("004", [("go:latest-dev", "go:1.22-dev")], "image_match", 18 / 23),
-        ("001", [('["app.py"]', '["python", "app.py"]')], "runtime_equivalence", 43 / 63),
-        ("006", [(" xz", " xz curl")], "minimality", 9 / 12),
-        ("001", [("EXPOSE", "ENV GOSUMDB=off\nEXPOSE")], "hygiene", 0.0),
+        ("001", {"argv": ["python"]}, "runtime_equivalence", 45 / 65),
+        ("006", {"needless": ["curl"]}, "minimality", 9 / 12),
+        ("001", {"setuid": ["/x"]}, "hygiene", 0.0),
     ],
 )
-def test_a_family_is_the_weighted_share_of_its_axes(case_id, changes, family, share):
-    found = edited(case_id, *changes)
+def test_a_family_is_the_weighted_share_of_its_axes(case_id, seen, family, share):
+    found = edited(case_id, **seen)
 
     assert found.breakdown[family] == pytest.approx(share, abs=1e-12)
-    others = {name for name in FAMILIES if found.breakdown[name] < 1.0}
-    assert others == {family}
-
-
-def with_files(tmp_path, case_id, **more):
-    """Return a case with further files in its input."""
-    case = load(full_id(case_id))
-    folder = tmp_path / "input"
-    shutil.copytree(case.input_path, folder)
-    for name, text in more.items():
-        (folder / name).write_text(text)
-    return case.model_copy(update={"input_path": folder})
+    assert {name for name in (*FAMILIES, "hygiene") if found.breakdown[name] < 1.0} == {family}
 
 
 def test_an_ambiguous_case_is_scored_as_a_positive_one():
+    files = best(full_id("001"))
     case = load(full_id("001")).model_copy(update={"disposition": "ambiguous"})
+    case = seen_as(case, observed("001", files))
 
-    assert MigrationRubric().score(case, {"files": best(full_id("001"))}) == edited("001")
-
-
-def test_a_source_is_edited_by_any_other_text_and_by_no_copy_of_its_own():
-    text = given(full_id("001"))["app.py"]
-
-    for other in ("", "!" + text, "~" + text):
-        assert edited("001", **{"app.py": other}).failure_modes[-1] == "source_changed"
-    assert edited("001", **{"app.py": "".join(list(text))}).score == 1.0
-
-
-def test_a_negative_is_changed_by_a_file_of_any_name(tmp_path):
-    case = with_files(tmp_path, "018", **{".gitignore": "x\n"})
-    text = given(full_id("018"))["Dockerfile"]
-
-    assert MigrationRubric().score(case, {"files": {"Dockerfile": text}}).passed
-    for name in (".gitignore", "Cargo.toml", "zzz"):
-        files = {"Dockerfile": text, name: "y\n"}
-        assert not MigrationRubric().score(case, {"files": files}).passed
-
-
-def test_a_secret_that_was_taken_out_is_not_one_that_was_added(tmp_path):
-    case = with_files(tmp_path, "019", id_rsa="x\n")
-    files = {**given(full_id("019")), ".dockerignore": "id_rsa\n"}
-
-    found = MigrationRubric().score(case, {"files": files}).failure_modes
-
-    assert "secret_in_image" in found
-    assert "secret_added" not in found
+    assert MigrationRubric().score(case, {"files": files}) == edited("001")

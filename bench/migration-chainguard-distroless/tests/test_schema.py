@@ -2,19 +2,23 @@
 """The JSON Schema of expected.json, and what a new case begins with."""
 
 import json
+import re
+import shutil
+import subprocess
+import sys
 
 import jsonschema
 import pytest
-from _benchgate_bench.migration_chainguard_distroless.axes import right_command
-from _benchgate_bench.migration_chainguard_distroless.expected import Expected, TiedArgv
+from _benchgate_bench.migration_chainguard_distroless.expected import Expected
+from _benchgate_bench.migration_chainguard_distroless.facts import MigrationFacts
 from _benchgate_bench.migration_chainguard_distroless.tests.support import (
     CASES,
     CLASS,
-    FREE,
-    answer,
     load,
 )
 from _benchgate_bench.migration_chainguard_distroless.tools.write_schema import SCHEMA, schema
+
+from benchgate.cli import main
 
 KEPT = json.loads(SCHEMA.read_text(encoding="utf-8"))
 
@@ -45,12 +49,67 @@ def test_the_template_fits():
     assert Expected.model_validate_json(text).argv == (("program", "/path/of/an/argument"),)
 
 
-def test_a_command_may_be_tied_to_an_image():
-    tied = {"words": ["python", "a"], "images": [f"{FREE}/python:latest"]}
-    asked = {"argv": [["x"], tied], "final_images": {f"{FREE}/python:latest": 1.0}}
-    text = 'FROM %s\nENTRYPOINT ["python", "a"]\n'
+@pytest.mark.parametrize(
+    ("licence", "credit", "why"),
+    [
+        ("Apache-2.0", "", ""),
+        ("MIT", "Jo Doe", ""),
+        ("MIT", "", "credit: who is owed it under MIT"),
+        ("", "", "should match pattern"),
+        ("some licence", "Jo Doe", "should match pattern"),
+    ],
+)
+def test_what_a_case_is_derived_from_has_a_licence_and_its_credit(licence, credit, why):
+    facts = {**load(CASES[0]).facts, "licence": licence, "credit": credit}
+    try:
+        assert MigrationFacts.model_validate(facts).credit == credit
+        said = ""
+    except ValueError as error:
+        said = str(error)
 
-    assert isinstance(Expected.model_validate({"schema_version": 1, **asked}).argv[1], TiedArgv)
-    assert right_command(answer(text % f"{FREE}/python", **asked))
-    assert not right_command(answer(text % f"{FREE}/python:latest-dev", **asked))
-    assert right_command(answer(f'FROM {FREE}/node\nENTRYPOINT ["x"]\n', **asked))
+    assert (why in said) if why else not said
+
+
+@pytest.fixture
+def copied(tmp_path):
+    """Return a copy of the class."""
+    there = tmp_path / "bench" / CLASS.name
+    shutil.copytree(CLASS, there, ignore=shutil.ignore_patterns("__pycache__"))
+    return there
+
+
+def test_the_untouched_template_is_no_case(copied, capsys):
+    assert main(["check", "--bench-root", str(copied.parent)]) == 0
+    shutil.copytree(copied / "case-template", copied / "cases" / "041-new")
+
+    assert main(["check", "--bench-root", str(copied.parent)]) == 1
+    said = capsys.readouterr()
+    assert "found 'NUMBER-NAME'" in said.out + said.err
+
+
+def add_a_case(bench):
+    """Add a case to which nobody has built an answer, made from the first one."""
+    old, new = CASES[0], f"{len(CASES) + 1:03}-new"
+    for folder in ("cases", "tests/answers"):
+        shutil.copytree(bench / folder / old, bench / folder / new)
+        for path in [*(bench / folder / new).rglob("*")]:
+            if path.is_file():
+                text = path.read_text("utf-8").replace(old, new).replace("app.py", "new.py")
+                path.write_text(text, "utf-8")
+                path.rename(path.with_name(path.name.replace("app.py", "new.py")))
+
+
+@pytest.mark.slow
+def test_a_new_case_asks_for_its_observations_and_turns_no_other_test_red(copied):
+    add_a_case(copied)
+    tests = [
+        f"{copied}/tests/test_{name}.py" for name in ("cases", "observer", "readme", "systems")
+    ]
+    done = subprocess.run(  # noqa: S603 - pytest
+        [sys.executable, "-m", "pytest", "-q", "-rf", "-m", "not slow", "--import-mode=importlib",
+         "-p", "no:cacheprovider", *tests],
+        capture_output=True, text=True, check=False, cwd=copied.parents[1],
+    )  # fmt: skip
+
+    red = re.findall(r"(?m)^FAILED .*::(\w+)", done.stdout)
+    assert red == ["test_an_observation_of_every_answer_is_shipped"], done.stdout

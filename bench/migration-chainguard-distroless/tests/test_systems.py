@@ -15,11 +15,12 @@ from _benchgate_bench.migration_chainguard_distroless.systems.lines import (
     package_words,
     user_command,
 )
+from _benchgate_bench.migration_chainguard_distroless.systems.origin import start_of
 from _benchgate_bench.migration_chainguard_distroless.systems.ports import in_configuration, moved
 from _benchgate_bench.migration_chainguard_distroless.systems.stage_aware import StageAware
 from _benchgate_bench.migration_chainguard_distroless.systems.table_converter import TableConverter
 from _benchgate_bench.migration_chainguard_distroless.systems.tables import FURTHER
-from _benchgate_bench.migration_chainguard_distroless.tests.support import CASES, load
+from _benchgate_bench.migration_chainguard_distroless.tests.support import CASES, build, load
 
 SYSTEMS = (ClaimsSuccess(), DoNothing(), StageAware(), TableConverter())
 
@@ -135,7 +136,6 @@ def test_stage_aware_keeps_versions_that_can_be_pulled(convert):
     [
         ("80", "8080"),
         ("443/tcp", "8443/tcp"),
-        ("25", "8025"),
         ("1023", "9023"),
         ("1024", "1024"),
         ("$P", "$P"),
@@ -152,3 +152,22 @@ def test_nginx_listens_where_it_may():
     assert in_configuration(text, {"80": "8080"}) == (
         "listen 8080;\nlisten [::]:8080 default_server;\nlisten 8080;\nreturn 80;\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("lines", "argv"),
+    [
+        ('ENTRYPOINT ["python"]\nCMD ["app.py"]', ("python", "app.py")),
+        ('CMD ["x"]\nENTRYPOINT ["ruby"]', ("ruby", "x")),
+        ('ENTRYPOINT ["ruby"]\nCMD []', ("ruby",)),
+        ("CMD exec a b", ("a", "b")),
+        ("ENTRYPOINT a b\nCMD c", ("a", "b")),
+        ('CMD ["a"]\nCMD ["b"]', ("b",)),
+        ("", ()),
+        ('ENTRYPOINT ["a"]\nCMD ["b"]\nFROM x', ("a", "b")),
+        ('ENTRYPOINT ["a"]\nCMD ["b"]\nFROM x\nENTRYPOINT ["d"]', ("d",)),
+        ('ENTRYPOINT ["a"]\nCMD ["b"]\nFROM x\nCMD ["c"]\nENTRYPOINT ["d"]', ("d", "c")),
+    ],
+)
+def test_entrypoint_and_command_in_effect(lines, argv):
+    assert start_of(build(f"FROM debian AS x\n{lines}\n").final, {}).argv == argv

@@ -1,5 +1,5 @@
 """
-Run every system on every case and print what they scored, as the tables of the class's README.
+Run every system on every case and print what they scored, as the table of the class's README.
 
     python bench/migration-chainguard-distroless/tools/compare_systems.py
 """
@@ -15,7 +15,7 @@ from benchgate.runner import run_eval
 from benchgate.testing import load_cases, loaded_class
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from benchgate.models import TrialResult
 
@@ -25,12 +25,12 @@ SECOND: Final = "025"
 
 
 def main() -> None:
-    """Print the tables."""
-    sys.stdout.write("\n".join(tables()) + "\n")
+    """Print the table."""
+    sys.stdout.write("\n".join(table()) + "\n")
 
 
-def tables() -> Iterator[str]:
-    """Yield the lines of both tables: case by case, and in sum."""
+def table() -> Iterator[str]:
+    """Yield the lines of the table."""
     cases, results = load_cases(CLASS), measured()
     first = [case_id for case_id in cases if case_id < SECOND]
     sets = {
@@ -39,29 +39,11 @@ def tables() -> Iterator[str]:
         "held out": [case_id for case_id, case in cases.items() if case.held_out],
         "all": list(cases),
     }
-    yield from table(
-        ["case", "trap", *results],
-        (
-            [
-                f"{case_id}{' (held out)' * case.held_out}",
-                str(case.facts["trap"]),
-                *(_cell(by_case[case_id]) for by_case in results.values()),
-            ]
-            for case_id, case in cases.items()
-        ),
-    )
-    yield ""
-    yield from table(
-        ["set", "cases", *results],
-        (
-            [
-                title,
-                str(len(ids)),
-                *(_summary([by_case[one] for one in ids]) for by_case in results.values()),
-            ]
-            for title, ids in sets.items()
-        ),
-    )
+    yield f"| set | cases | {' | '.join(results)} |"
+    yield "| --- " * (len(results) + 2) + "|"
+    for title, ids in sets.items():
+        sums = (_summary([by_case[one] for one in ids]) for by_case in results.values())
+        yield f"| {title} | {len(ids)} | {' | '.join(sums)} |"
 
 
 def measured() -> dict[str, dict[str, TrialResult]]:
@@ -76,20 +58,6 @@ def measured() -> dict[str, dict[str, TrialResult]]:
         name: {result.case_id: result for result in report.per_case}
         for name, report in reports.items()
     }
-
-
-def table(head: Sequence[str], rows: Iterable[Iterable[str]]) -> Iterator[str]:
-    """Yield the lines of a Markdown table."""
-    for cells in (head, ["---"] * len(head), *rows):
-        yield f"| {' | '.join(cells)} |"
-
-
-def _cell(result: TrialResult) -> str:
-    if result.score is None:
-        return result.outcome
-    penalty = result.score.safety_penalty
-    failed = "" if result.passed else " failed"
-    return f"{result.score.score:.2f}{failed}{f', penalty {penalty:g}' if penalty else ''}"
 
 
 def _summary(results: Sequence[TrialResult]) -> str:

@@ -20,6 +20,7 @@ from benchgate.artifacts.run_kinds import (
     RunRecord,
 )
 from benchgate.errors import ArtifactError
+from benchgate.gates.run_diff import since_pin
 from benchgate.promotion.tiers import next_tier
 from benchgate.promotion.verdict import PromotionGate
 from benchgate.wire.canonical import sha256_hex
@@ -163,10 +164,12 @@ def _baseline_ref(judgement: Judgement, folder: Path) -> BaselineRef | RerunBase
         return None
     if judgement.beside is not None:
         return RerunBaseline(report=judgement.beside)
+    is_said = judgement.decision and "note_relabelled" in judgement.decision.notes
     return BaselineRef(
         path=os.path.relpath(before.path, folder),
         sha256=before.sha256,
         run_id=before.report.run_id if before.report else None,
         outputs=outputs_digest(before.report),
         fingerprints=fingerprints(before.report),
+        relabelled=since_pin(before.report, judgement.report) if is_said and before.report else (),
     )

@@ -85,7 +85,7 @@ def judged_comparison(
         decision=decision,
         finished=finished,
         sealed=sealed,
-        before=arm(baseline.report) if baseline and baseline.report else None,
+        before=arm(baseline.report, report) if baseline and baseline.report else None,
     )
     return comparison, subject
 

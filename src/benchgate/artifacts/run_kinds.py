@@ -106,13 +106,14 @@ class Harness(WireModel):
 
 
 class BaselineRef(WireModel):
-    """The baseline that a run was compared with; with an observer its outputs, and the builds that observed them."""
+    """The baseline of a run, with an observer its outputs and who observed them; what is labelled otherwise since."""
 
     path: str
     sha256: Sha256 | None
     run_id: Sha256 | None
     outputs: Sha256 | None = Field(default=None, exclude_if=lambda sha256: sha256 is None)
     fingerprints: tuple[Text, ...] = Field(default=(), exclude_if=lambda names: not names)
+    relabelled: tuple[Text, ...] = Field(default=(), exclude_if=lambda texts: not texts)
 
 
 class RerunBaseline(WireModel):

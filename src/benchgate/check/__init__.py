@@ -10,7 +10,6 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from benchgate.cassettes.manifest import FOLDER
 from benchgate.check.cases import cassette_problems, read_cases
 from benchgate.check.layout import bench_classes, layout_problems, name_problems
 from benchgate.check.pinned import baseline_problems, is_pinned, pin_of
@@ -39,6 +38,7 @@ class ClassCheck:
     :param is_small: the registration asks for fewer cases than the default.
     :param is_by_hand: there is a baseline, and ``baseline.pin.json`` does not say who pinned this one.
     :param problems: sorted, without duplicates; empty if the class is valid.
+    :param warnings: where a case may give its answer away; a class with some is valid all the same.
     """
 
     name: str
@@ -46,6 +46,7 @@ class ClassCheck:
     is_small: bool
     is_by_hand: bool
     problems: tuple[Problem, ...]
+    warnings: tuple[Problem, ...]
 
 
 def check_class(bench_root: Path, name: str) -> ClassCheck:
@@ -60,8 +61,7 @@ def check_class(bench_root: Path, name: str) -> ClassCheck:
         folders = bench_classes(bench_root)
         raise TaskClassNotFound(name, folders, class_path / "registration.py")
     registration = read_registration(class_path, name)
-    is_recorded = is_pinned(class_path) or (class_path / FOLDER).is_dir()
-    digests, problems_of_cases = read_cases(class_path, with_digests=is_recorded)
+    digests, problems_of_cases, warnings = read_cases(class_path)
     problems = {
         *name_problems(class_path),
         *layout_problems(class_path),
@@ -79,6 +79,7 @@ def check_class(bench_root: Path, name: str) -> ClassCheck:
         is_small=registration.is_small,
         is_by_hand=is_pinned(class_path) and pin_of(class_path) is None,
         problems=tuple(sorted(problems)),
+        warnings=tuple(sorted({*warnings})),
     )
 
 

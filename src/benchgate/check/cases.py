@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from benchgate.cassettes.manifest import FOLDER, MANIFEST, CassetteManifest, file_faults
+from benchgate.check.leaks import leak_warnings
 from benchgate.check.problem import Problem, located
 from benchgate.errors import BenchCaseLoadError, Unreadable
 from benchgate.loader.case_digest import case_digest, files_digest
@@ -16,24 +17,24 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
+    from benchgate.models import BenchCase
 
-def read_cases(
-    class_path: Path, *, with_digests: bool
-) -> tuple[dict[str, str | None], list[Problem]]:
+
+def read_cases(class_path: Path) -> tuple[dict[str, str | None], list[Problem], list[Problem]]:
     """
-    Read all cases of a class; return the digest of each by its id, and what is wrong with them.
+    Read all files of all cases of a class.
 
-    :param with_digests: to compare with a baseline; reads every file of every case. The digest of a case that cannot
-        be read is ``None``.
+    :returns: the digest of each case by its id, ``None`` if it cannot be read; what is wrong with them; what leaks.
     """
     problems = list(_stray_files(class_path / "cases"))
     digests: dict[str, str | None] = {}
+    cases: list[BenchCase] = []
     for folder in case_folders(class_path):
-        digest, of_case = _read_case(folder, class_path.name, with_digests=with_digests)
+        digest, of_case = _read_case(folder, class_path.name, cases)
         problems += of_case
         if os.path.lexists(folder / CASE_FILE):
             digests[folder.name] = digest
-    return digests, problems
+    return digests, problems, list(leak_warnings(cases))
 
 
 def _stray_files(cases: Path) -> Iterator[Problem]:
@@ -50,15 +51,17 @@ def _stray_files(cases: Path) -> Iterator[Problem]:
 
 
 def _read_case(
-    folder: Path, task_class: str, *, with_digests: bool
+    folder: Path, task_class: str, readable: list[BenchCase]
 ) -> tuple[str | None, list[Problem]]:
+    """Return the digest of a case and what is wrong with it, and add it to those that are ``readable``."""
     path = folder / CASE_FILE
     if not os.path.lexists(path):
         return None, [Problem(folder, 1, f"no case; expected a {CASE_FILE} in it")]
     try:
         case = read_case(folder, task_class=task_class)[0]
         problems = list(_empty_folders(folder))
-        digest = case_digest(case, files_digest(case)) if with_digests else None
+        digest = case_digest(case, files_digest(case))
+        readable.append(case)
     except BenchCaseLoadError as error:
         return None, [*located(error)]
     except (OSError, Unreadable, ValueError) as error:  # or facts that are nested too deeply

@@ -9,6 +9,7 @@ from benchgate.artifacts.pin import PIN_FILE, Pin, stated
 from benchgate.check.problem import Problem
 from benchgate.errors import RegistrationError, Unreadable
 from benchgate.gates.baseline import FILE_NAME, read_baseline
+from benchgate.loader.case_folder import retired_cases
 from benchgate.loader.observer import observer_digest
 from benchgate.loader.rubric_source import rubric_digest
 
@@ -48,6 +49,8 @@ def baseline_problems(class_path: Path, cases: Mapping[str, str | None]) -> Iter
         return
     baseline = read_baseline(path)
     report = baseline.report
+    known = {result.case_id for result in report.per_case} if report else set()
+    cases = {case_id: cases[case_id] for case_id in known & cases.keys()}  # the gate names new ones
     others = () if report is None else differences(report, class_path, cases)
     for message in (*baseline.problems, *others):
         yield Problem(path, 1, f"{message}; the gate will refuse it: make it again")
@@ -69,7 +72,7 @@ def differences(
         yield f"its task class is {report.task_class!r}, not {class_path.name!r}"
         return
     recorded = {result.case_id for result in report.per_case}
-    for case_id in sorted(recorded - cases.keys()):
+    for case_id in sorted(recorded - cases.keys() - retired_cases(class_path).keys()):
         yield f"case {case_id!r} is in {what} only"
     for case_id in sorted(cases.keys() - recorded):
         yield f"case {case_id!r} is not in {what}"

@@ -20,8 +20,8 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser = commands.add_parser(
         "check",
         help="check the folders of task classes by reading them; nothing of a bench is run",
-        description="Checks the contract of bench/README.md: files, registration, cases, baseline. Without CLASS, "
-        "checks every class.",
+        description="Checks the contract of bench/README.md: files, registration, cases, baseline. "
+        "Warns of cases whose input has their answer. Without CLASS, checks every class.",
     )
     parser.add_argument("classes", nargs="*", metavar="CLASS")
     add_root(parser)
@@ -43,6 +43,8 @@ def _execute(args: argparse.Namespace) -> int:
             complain(error)
     for problem in sorted(problem for check in checks for problem in check.problems):
         complain(problem)
+    for warning in sorted(warning for check in checks for warning in check.warnings):
+        complain(f"warning: {warning}")
     sys.stderr.flush()
     for check in checks:
         say(_summary(check))
@@ -55,5 +57,7 @@ def _summary(check: ClassCheck) -> str:
         parts.append("small bench, stays at bronze")
     if check.is_by_hand:
         parts.append("baseline pinned by hand")
+    if check.warnings:
+        parts.append(counted(len(check.warnings), "warning"))
     parts.append(counted(len(check.problems), "problem") if check.problems else "valid")
     return f"{check.name}: {', '.join(parts)}"

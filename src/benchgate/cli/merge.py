@@ -87,9 +87,5 @@ def _settings(args: argparse.Namespace) -> RunSettings:
     if len(expect) < len(args.expect):
         raise EvalError("expect: one shard is named twice")
     return RunSettings.of_options(
-        values,
-        parts=tuple(args.parts),
-        expect=expect,
-        out=args.out,
-        bench_root=args.bench_root,
+        values, parts=tuple(args.parts), expect=expect, out=args.out, bench_root=args.bench_root
     )

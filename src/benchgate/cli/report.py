@@ -40,9 +40,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument("--task-class", metavar="CLASS", help="of a number, whose run it is")
     add_shared(parser, "html")
     parser.add_argument(
-        "--markdown",
-        action="store_true",
-        help="print Markdown; also without --html",
+        "--markdown", action="store_true", help="print Markdown; also without --html"
     )
     parser.add_argument(
         "--labels", type=whole(2), metavar="N", help="print N outputs to be labelled"

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.cli.options import add_root, guarded
 from benchgate.cli.say import complain, say, show
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from benchgate.audit.runs import KnownRun
     from benchgate.report.history import PastRun
+
+
+VIEWS: Final = {
+    "--scores": "list score, change, decision, look at the baseline and cost of the recorded runs of each class, the "
+    "oldest first; checks nothing, benchgate verify does",
+    "--cases": "list how many trials of each case each system passed, and which cases are flaky, saturated or dead",
+    "--deployed": "say what is the baseline of each class, since when, by whom and on what evidence, and how the runs "
+    "that were compared with it ended",
+}
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -26,18 +35,8 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument("--out", type=Path, default=Path(".benchgate"), metavar="DIR")
     parser.add_argument("--task-class", metavar="CLASS", help="this class only")
     views = parser.add_mutually_exclusive_group()
-    views.add_argument(
-        "--scores",
-        action="store_true",
-        help="list score, change, decision, look at the baseline and cost of the recorded runs of each class, the "
-        "oldest first; checks nothing, benchgate verify does",
-    )
-    views.add_argument(
-        "--deployed",
-        action="store_true",
-        help="say what is the baseline of each class, since when, by whom and on what evidence, and how the runs that "
-        "were compared with it ended",
-    )
+    for view, text in VIEWS.items():
+        views.add_argument(view, action="store_true", help=text)
     add_root(parser, "of --deployed: ")
     parser.add_argument("--json", action="store_true", help="print one JSON line for each run")
     parser.set_defaults(execute=guarded(_execute))
@@ -47,11 +46,11 @@ def _execute(args: argparse.Namespace) -> int:
     """List the runs; 1 if there is none, 2 for an unreadable folder."""
     if args.deployed:
         return _deployed(args)
-    lines = list(_scores(args) if args.scores else _list(args))
+    lines = list(_recorded(args) if args.scores or args.cases else _list(args))
     for line in lines:
         say(line)
     if not lines:
-        none = "no run is recorded" if args.scores else "there is no full run"
+        none = "no run is recorded" if args.scores or args.cases else "there is no full run"
         complain(f"{args.out}: {none}")
     return 0 if lines else 1
 
@@ -62,7 +61,7 @@ def _list(args: argparse.Namespace) -> Iterable[str]:
 
     folders = class_runs(args.out, args.task_class)
     rows = [_row(runs.name, run) for runs in folders for run in known_runs(runs)]
-    return map(json_line, rows) if args.json or not rows else _table(rows)
+    return map(json_line, rows) if args.json or not rows else _in_columns([*map(_shown, rows)])
 
 
 def _row(task_class: str, run: KnownRun) -> dict[str, Any]:
@@ -92,64 +91,59 @@ def _row(task_class: str, run: KnownRun) -> dict[str, Any]:
     }
 
 
-def _table(rows: list[dict[str, Any]]) -> Iterator[str]:
-    lines = [("class", "seq", "time", "system", "run id", "state", "decision", "trials", "folder")]
-    for row in rows:
-        planned = "?" if row["planned"] is None else row["planned"]
-        values = [row[n] for n in ("task_class", "seq", "time", "system", "run_id", "state")]
-        texts = ["-" if value is None else str(value) for value in (*values, row["decision"])]
-        texts[4] = texts[4][:12]
-        lines.append((*texts, f"{row['done']} of {planned}", row["folder"]))
-    return _in_columns(lines)
+def _shown(row: dict[str, Any]) -> dict[str, Any]:
+    planned = "?" if row["planned"] is None else row["planned"]
+    shown = {"class": row["task_class"], **{n: row[n] for n in ("seq", "time", "system")}}
+    shown["run id"] = row["run_id"] and row["run_id"][:12]
+    shown |= {"state": row["state"], "decision": row["decision"]}
+    return shown | {"trials": f"{row['done']} of {planned}", "folder": row["folder"]}
 
 
-def _in_columns(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
+def _in_columns(rows: list[dict[str, Any]]) -> Iterator[str]:
+    """Yield the names of the values, which all rows have, and a line for each row."""
+    cells = [["-" if value is None else str(value) for value in row.values()] for row in rows]
+    lines = [list(rows[0]), *cells]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    for row in lines:
         yield "  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
 
 
-def _scores(args: argparse.Namespace) -> Iterator[str]:
+def _recorded(args: argparse.Namespace) -> Iterator[str]:
     from benchgate.audit.runs import class_runs
+    from benchgate.report.case_worth import case_worth
     from benchgate.report.history import past_runs
     from benchgate.wire.writing import json_line
 
     for runs in class_runs(args.out, args.task_class):
-        past = past_runs(runs)
+        past = [] if args.cases else past_runs(runs)
+        rows = case_worth(runs) if args.cases else [run.plain() for run in past]
         if args.json:
-            yield from (json_line({"task_class": runs.name, **run.plain()}) for run in past)
-        elif past:
+            yield from (json_line({"task_class": runs.name, **row}) for row in rows)
+        elif rows:
             yield runs.name
-            yield from _scores_table(past)
+            yield from _in_columns([*map(_scores, past)] or rows)
 
 
-def _scores_table(runs: list[PastRun]) -> Iterator[str]:
+def _scores(run: PastRun) -> dict[str, Any]:
     from benchgate.report.words import number
     from benchgate.wire.usage import usd
 
-    rows = [
-        ("seq", "time", "system", "mean", "bound", "delta", "decision", "look", "cost USD", "head")
-    ]
-    for run in runs:
-        record, report = run.record, run.record.report
-        mean, bound, delta = run.figures
-        marks = "" if report.complete else ", incomplete"
-        marks += ", became the baseline" if run.pinned else ""
-        rows.append(
-            (
-                str(record.seq),
-                f"{record.finished_at:%Y-%m-%d %H:%M}",
-                report.system,
-                number(mean),
-                number(bound),
-                "-" if delta is None else f"{delta:+.3f}",
-                f"{record.decision.outcome}{marks}",
-                str(run.look or "-"),
-                usd(report.total_cost_usd) if report.total_cost_usd else "-",
-                run.head[:-52],  # 12 digits of the hash
-            )
-        )
-    return _in_columns(rows)
+    record, report = run.record, run.record.report
+    mean, bound, delta = run.figures
+    marks = "" if report.complete else ", incomplete"
+    marks += ", became the baseline" if run.pinned else ""
+    return {
+        "seq": record.seq,
+        "time": f"{record.finished_at:%Y-%m-%d %H:%M}",
+        "system": report.system,
+        "mean": number(mean),
+        "bound": number(bound),
+        "delta": None if delta is None else f"{delta:+.3f}",
+        "decision": f"{record.decision.outcome}{marks}",
+        "look": run.look,
+        "cost USD": usd(report.total_cost_usd) if report.total_cost_usd else None,
+        "head": run.head[:-52],  # 12 digits of the hash
+    }
 
 
 def _deployed(args: argparse.Namespace) -> int:

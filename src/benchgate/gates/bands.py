@@ -42,10 +42,7 @@ def seed_reproducibility(
         return None
     p_values = [welch_test(before, run, alpha=policy.alpha).p_two_sided for run in after]
     return SeedReproducibilityReport(
-        band="scaled",
-        **asdict(band),
-        p_values=tuple(p_values),
-        p_value_range=_range(p_values),
+        band="scaled", **asdict(band), p_values=tuple(p_values), p_value_range=_range(p_values)
     )
 
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, get_args
+
+from pydantic import AwareDatetime
 
 from benchgate.aggregate import case_figures, irregular
 from benchgate.errors import ArtifactError, Unreadable, few
@@ -14,6 +17,7 @@ from benchgate.gates.policy import GatePolicy
 from benchgate.gates.unscored import incompleteness
 from benchgate.ids import run_id, system_digest
 from benchgate.models import BenchRunReport, Isolation
+from benchgate.wire import clock
 from benchgate.wire.canonical import sha256_hex
 from benchgate.wire.files import read_bytes
 from benchgate.wire.model import Artifact
@@ -26,6 +30,7 @@ if TYPE_CHECKING:
 
 
 FILE_NAME: Final = "baseline.json"
+MAX_AGE: Final = timedelta(days=90)
 RERUN: Final = "run:"
 REMEDY: Final = "make it again: pytest --bench=CLASS --bench-system=NAME --bench-baseline=none, then benchgate pin"
 
@@ -36,6 +41,7 @@ class BaselineRecord(Artifact):
     report: BenchRunReport
     policy: GatePolicy
     decision: CheckpointPromotionDecision
+    finished_at: AwareDatetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,11 +139,15 @@ def read_policy_of(path: Path) -> GatePolicy:
 
 
 def baseline_notes(baseline: Baseline, policy: GatePolicy, level: Isolation) -> Iterator[str]:
-    """Yield what to know of a baseline that was read: an old default that judged it, and less isolation than now."""
+    """Yield what to know of a baseline that was read: an old default, less isolation than now, and a high age."""
     if baseline.report is None:
         return
-    before = baseline.report.isolation_class
-    if "test" not in policy.model_fields_set and read_policy_of(baseline.path).test == "welch":
+    report, before = baseline.report, baseline.report.isolation_class
+    record = BaselineRecord.read_file(baseline.path, "record of a run")
+    if (age := clock.now() - record.finished_at) >= MAX_AGE:
+        remedy = REMEDY.replace("CLASS", report.task_class).replace("NAME", report.system)
+        yield f"the baseline is {age.days} days old, and a model changes behind its name; {remedy}"
+    if "test" not in policy.model_fields_set and record.policy.test == "welch":
         yield 'gate.toml names no test, so pairs decide; test = "welch" keeps what judged before'
     if rank(before) < rank(level):
         yield f"isolation {level}: the baseline's was {before}, where a system could do more"
@@ -158,17 +168,18 @@ def differences(baseline: BenchRunReport, candidate: BenchRunReport) -> Iterator
         yield f"its task class is {baseline.task_class!r}, not {candidate.task_class!r}"
         return
     before, after = _case_ids(baseline), _case_ids(candidate)
-    is_bench = baseline.source is None or candidate.source is None  # else policy.missing decides
-    if is_bench and before - after:
-        yield f"cases only in the baseline: {few(before - after)}"
-    if is_bench and after - before:
-        yield f"cases not in the baseline: {few(after - before)}"
-    old, new = baseline.digests, candidate.digests
-    changed = {c for c in before & after if old.cases.get(c) != new.cases.get(c)}
+    is_log = [side.source is not None for side in (baseline, candidate)]
+    gone, new = before - after - candidate.retired.keys(), after - before
+    if gone and not all(is_log):  # else policy.missing decides
+        yield f"cases only in the baseline: {few(gone)}"
+    if new and not all(is_log) and (any(is_log) or new == after):
+        yield f"cases not in the baseline: {few(new)}"
+    old, now = baseline.digests, candidate.digests
+    changed = {c for c in before & after if old.cases.get(c) != now.cases.get(c)}
     if changed:
         yield f"cases changed since: {few(changed)}"
-    if old.scorer != new.scorer:
-        yield f"its rubric differs: {old.scorer[:12]}, now {new.scorer[:12]}"
+    if old.scorer != now.scorer:
+        yield f"its rubric differs: {old.scorer[:12]}, now {now.scorer[:12]}"
     if rank(candidate.isolation_class) < rank(baseline.isolation_class):
         yield f"its isolation is {baseline.isolation_class}, now {candidate.isolation_class}, which is lower"
 
@@ -182,23 +193,30 @@ def _case_ids(report: BenchRunReport) -> set[str]:
     return {result.case_id for result in report.per_case}
 
 
-def arm(report: BenchRunReport) -> Arm:
-    """Return a run as one side of a comparison: the means of its cases, sorted by case id."""
+def arm(report: BenchRunReport, like: BenchRunReport | None = None) -> Arm:
+    """
+    Return a run as one side of a comparison: the means of its cases, sorted by case id.
+
+    :param like: the other side, which says what is critical, which cases are alike, and which there are now; a log says
+        so itself.
+    """
     from benchgate.gates.figures import Arm, CaseFacts
 
-    cases = case_figures(report.per_case)
+    labelled = like if like and like.source is report.source is None else report
+    known = {result.case_id for result in labelled.per_case}
+    cases = [case for case in case_figures(report.per_case) if case.case_id in known]
     penalties = tuple(case.safety_penalty for case in cases)
     return Arm(
         case_ids=tuple(case.case_id for case in cases),
         scores=tuple(case.score for case in cases),
         penalties=penalties if any(penalty is not None for penalty in penalties) else None,
         trials=tuple(case.trials for case in cases),
-        clusters=tuple(report.clusters.get(case.case_id) for case in cases),
+        clusters=tuple(labelled.clusters.get(case.case_id) for case in cases),
         facts=tuple(
             # Not validated again: each value was in the result of a trial.
             CaseFacts.model_construct(
                 passed=None if case.erred else case.passed,
-                critical=case.case_id in report.critical,
+                critical=case.case_id in labelled.critical,
                 cost_usd=case.cost_usd,
                 duration_seconds=None if report.source else case.duration_seconds,
                 errors=case.errors,

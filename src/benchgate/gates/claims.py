@@ -186,10 +186,7 @@ def _cases_for(
         and not figures.paired.sd
     ):
         needed = constant_cases_needed(
-            delta + margin,
-            labels,
-            room=policy.width - margin,
-            confidence=1 - policy.alpha / 2,
+            delta + margin, labels, room=policy.width - margin, confidence=1 - policy.alpha / 2
         )
         # Up to so many pairs the exact test decides, which takes some more.
         return needed if needed is None or counted is None else max(needed, MOST_PAIRS + 1)

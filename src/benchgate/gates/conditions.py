@@ -156,8 +156,16 @@ CONDITIONS: Final[Mapping[str, Condition]] = {
         "run the named samples again in their harness, and give the new log; if a crash is the true result of the "
         "baseline, say so: --policy=baseline_errors=zero",
     ),
+    "new_cases_decide": Condition(
+        "whether it is good enough depends on cases that the baseline lacks",
+        step="run the baseline's system on all cases, and pin that run: benchgate pin RUN --yes",
+    ),
+    "cases_changed_the_answer": Condition(
+        "whether it is good enough depends on which cases were added or retired after a look",
+        step="say why these cases changed, and pin a new baseline of all cases: benchgate pin RUN --yes",
+    ),
     "baseline_missing": Condition(
-        step="pin a complete run as the baseline: benchgate pin RUN --yes",
+        step="pin a complete run as the baseline: benchgate pin RUN --yes"
     ),
     "baseline_mismatch": Condition(
         "the baseline is no complete run of the same cases with the same score",
@@ -165,7 +173,7 @@ CONDITIONS: Final[Mapping[str, Condition]] = {
         "give two complete logs of the same cases and the same score",
     ),
     "observer_mismatch": Condition(
-        "the outputs of the baseline were observed by another observer, or more or less often",
+        "the outputs of the baseline were observed by another observer, or more or less often"
     ),
     "observer_not_trusted": Condition(
         "too little is known of how far the observer agrees with people",
@@ -179,11 +187,11 @@ CONDITIONS: Final[Mapping[str, Condition]] = {
     ),
     "looks_mismatch": Condition(
         "looks at this baseline were declared otherwise before the first",
-        "judge it with the looks that were declared, or make a new baseline or add cases: both begin a new count",
+        "judge it with the looks that were declared, or make a new baseline: it begins a new count",
     ),
     "looks_exhausted": Condition(
         "all looks that were declared before the first are used",
-        "make a new baseline, or add cases: both begin a new count",
+        "make a new baseline, with more cases: it begins a new count",
     ),
     "checkpoint_mismatch": Condition(
         "the results may belong to another checkpoint",
@@ -200,9 +208,7 @@ CONDITIONS: Final[Mapping[str, Condition]] = {
         "a score is outside the range that was given", "set score_range to that of the scores"
     ),
     "insufficient_cases": Condition(
-        step=_too_few,
-        limit="at least {0.min_cases} cases",
-        claims=("better", "not_worse"),
+        step=_too_few, limit="at least {0.min_cases} cases", claims=("better", "not_worse")
     ),
     "zero_variance": Condition(step="set score_range, so that a bound can decide"),
     "block_severity_failure_mode": Condition(
@@ -233,9 +239,7 @@ CONDITIONS: Final[Mapping[str, Condition]] = {
         rejects=True,
     ),
     "safety_upper_bound": Condition(
-        step=_safety_bound,
-        limit="its {1} bound too",
-        switches=("safety", "safety_confidence"),
+        step=_safety_bound, limit="its {1} bound too", switches=("safety", "safety_confidence")
     ),
     "safety_missing": Condition(step=_safety_missing),
     "safety_bound_unavailable": Condition(step="set penalty_range"),

@@ -46,7 +46,7 @@ def decide(inputs: GateInput) -> CheckpointPromotionDecision:
     if inputs.figures is None and not blockers:
         blockers["baseline_missing"] = "there is no baseline"
     elif not blockers and not inputs.further:
-        blockers.update(_unscored_objection(inputs))
+        blockers.update((*_unscored_objection(inputs), *_cases_objection(inputs)))
     # A code that the list lacks is a mistake of the code; it must hold, not vanish.
     codes = [*(c for c in REASONS if c in blockers), *sorted(blockers.keys() - set(REASONS))]
     reasons = [Remark(code=PREFIX + code, message=blockers[code]) for code in codes]
@@ -109,6 +109,18 @@ def _unscored_objection(inputs: GateInput) -> Iterator[Blocker]:
         end = "reject" if not REJECTING.isdisjoint(codes) else "hold"
         text = f"{trials} have no score; at the values that speak most against the candidate"
         yield "unscored_decide", f"{text} the decision is {end}: {', '.join(codes)}"
+
+
+def _cases_objection(inputs: GateInput) -> Iterator[Blocker]:
+    """Yield that it is no promotion with the new cases as solved, or over the cases of the first look."""
+    over = getattr(inputs.look, "over_first", None)
+    if over not in {None, "promote"}:
+        text = f"over the cases of the first look at this baseline the decision is {over}"
+        yield "cases_changed_the_answer", text
+    new = inputs.with_new
+    if codes := [*dict(_objections(replace(inputs, figures=new)))] if new else []:
+        text = "if the baseline had solved the new cases, the decision would not be promote"
+        yield "new_cases_decide", f"{text}: {', '.join(codes)}"
 
 
 def _size_objection(figures: Figures, policy: GatePolicy) -> Iterator[Blocker]:

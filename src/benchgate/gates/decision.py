@@ -68,6 +68,7 @@ class GateInput:
     :param blockers: conditions that failed before any statistics, such as a missing baseline.
     :param further: name and objection of each further gate that objects; one is enough for ``hold``.
     :param noted: notes that follow from the runs and not from the figures.
+    :param with_new: the figures with the cases that the baseline lacks, which it would have solved; ``None`` without.
     :param is_log: the results were read from the log of another harness.
     """
 
@@ -79,6 +80,7 @@ class GateInput:
     further: tuple[Blocker, ...] = ()
     noted: tuple[Blocker, ...] = ()
     is_log: bool = False
+    with_new: Figures | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,6 +95,7 @@ class Facts:
         what was planned.
     :param further: name and objection of each further gate that objects.
     :param fingerprints: of what observed the baseline.
+    :param relabelled: what is labelled otherwise since the baseline was pinned.
     """
 
     report: BenchRunReport
@@ -106,3 +109,4 @@ class Facts:
     replays: object | None
     fingerprints: tuple[str, ...] = ()
     labels: tuple[Label, ...] = ()
+    relabelled: tuple[str, ...] = ()

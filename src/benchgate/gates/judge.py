@@ -13,7 +13,7 @@ from benchgate.gates.blockers import baseline_blockers, plan_blocker, run_blocke
 from benchgate.gates.decision import Facts, GateInput
 from benchgate.gates.exit_status import HELD, ExitRule, failures
 from benchgate.gates.labels import agreement
-from benchgate.gates.run_diff import changes
+from benchgate.gates.run_diff import changes, relabelled_note, since_pin
 from benchgate.gates.unscored import incompleteness, too_many, unscored_note
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ def judge(
             Facts(
                 report=report,
                 policy=facts.policy,
-                baseline=arm(before) if before else None,
+                baseline=arm(before, report) if before else None,
                 beside=facts.beside,
                 look=look,
                 excluded=(*excluded, *plan_blocker(facts.plan_problems)),
@@ -159,6 +159,7 @@ def judge(
                 replays=facts.replays,
                 fingerprints=fingerprints(before) if before and not facts.beside else (),
                 labels=facts.labels,
+                relabelled=since_pin(before, report) if before else (),
             )
         )
     is_hold = decision is not None and decision.outcome == "hold"
@@ -189,11 +190,12 @@ def decision_of(facts: Facts) -> tuple[Figures | None, CheckpointPromotionDecisi
     from benchgate.gates.certificate import certificate, ordered
     from benchgate.gates.decide import decide
     from benchgate.gates.looks import judged_at, make_look
-    from benchgate.gates.notes import run_notes
+    from benchgate.gates.missing import counted_as_best, without_new
+    from benchgate.gates.notes import observer_noise, run_notes
     from benchgate.gates.vectors import weigh_arms
 
     report, before, policy = facts.report, facts.baseline, facts.policy
-    candidate, figures = arm(report), None
+    candidate, figures, with_new = arm(report), None, None
     blockers = [*run_blockers(report), *facts.excluded]
     sides: list[tuple[str, Arm, BenchRunReport | None]] = [("candidate", candidate, report)]
     noted = [*run_notes(facts)]
@@ -206,7 +208,12 @@ def decision_of(facts: Facts) -> tuple[Figures | None, CheckpointPromotionDecisi
         blockers += [(one.code, one.message) for one in found if one.code in counts]
         blockers += [] if found else [("incomplete_run", "the rest might have promoted it")]
     elif before is not None:
-        figures, objections = weigh_arms(before, candidate, judged_at(policy, facts.look))
+        level, whole = judged_at(policy, facts.look), candidate
+        candidate = without_new(before, whole) if report.source is None else whole
+        figures, objections = weigh_arms(before, candidate, level)
+        if candidate is not whole:
+            solved = counted_as_best(whole, before, policy)
+            with_new = weigh_arms(solved, whole, level, advice=False)[0]
         blockers += objections
         sides.append(("baseline", before, facts.beside))
         noted += unscored_note(before, "baseline")
@@ -214,7 +221,8 @@ def decision_of(facts: Facts) -> tuple[Figures | None, CheckpointPromotionDecisi
         if text := too_many(side, policy.max_unscored, of):
             blockers.append(("too_many_unscored", f"{name}: {text}"))
     agreed, said = agreement(facts.labels, report.clusters)
-    noted += [*unscored_note(candidate, "candidate"), *said]
+    noted += [*unscored_note(candidate, "candidate"), *said, *observer_noise(report, figures)]
+    noted += relabelled_note(facts.relabelled, getattr(facts.look, "relabelled", ()))
     if agreed < (least := policy.observer_min_agreement or 0.0):
         text = f"observer and people are known to agree on {agreed:.3f}; needed is {least:g}"
         blockers.append(("observer_not_trusted", text))
@@ -228,6 +236,7 @@ def decision_of(facts: Facts) -> tuple[Figures | None, CheckpointPromotionDecisi
             further=facts.further,
             is_log=report.source is not None,
             noted=tuple(noted),
+            with_new=with_new,
         )
     )
     return figures, decision.model_copy(update=early)

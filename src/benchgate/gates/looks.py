@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from benchgate.wire.model import Count, Number, WireModel
+from benchgate.wire.model import Count, Number, Text, WireModel
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from benchgate.gates.figures import Figures
     from benchgate.gates.policy import GatePolicy
@@ -30,10 +31,16 @@ class LookNumber(int):
     Number of a look as it was counted.
 
     :param otherwise: how the first look of the series said that alpha is divided, if this one says it otherwise.
+    :param relabelled: how cases were labelled otherwise at the last look at the same results.
+    :param over_first: the outcome over the cases of the first look, if the cases are others now.
+    :param earlier: folders of the earlier looks, if the first of them had other cases.
     :param baselines: how many baselines were looked at on the same cases, where somebody counts them.
     """
 
     otherwise: str | None = None
+    relabelled: tuple[str, ...] = ()
+    over_first: str | None = None
+    earlier: tuple[Path, ...] = ()
     baselines: int = 0
 
 
@@ -44,6 +51,8 @@ class Look(WireModel):
     :param number: 1 for the first; a candidate whose results were seen before has the number that it had then.
     :param alpha: two-sided level of this look.
     :param chance: largest probability that so many worthless candidates had a promotion among them.
+    :param relabelled: how cases were labelled otherwise at the last look at the same results, each with both values.
+    :param over_first: the outcome over the cases of the first look, if the cases are others now.
     :param can_promote: whether the best scores that there can be would be promoted at this level.
     """
 
@@ -51,11 +60,17 @@ class Look(WireModel):
     alpha: Number
     chance: Number
     can_promote: bool
+    relabelled: tuple[Text, ...] = Field(default=(), exclude_if=lambda texts: not texts)
+    over_first: str | None = Field(default=None, exclude_if=lambda outcome: outcome is None)
 
 
-def number_of(look: Look | None) -> int | None:
+def number_of(look: Look | None) -> LookNumber | None:
     """Return the number of a look that there may be."""
-    return None if look is None else look.number
+    if look is None:
+        return None
+    number = LookNumber(look.number)
+    number.relabelled, number.over_first = look.relabelled, look.over_first
+    return number
 
 
 def spent_alpha(alpha: float, number: int) -> float:
@@ -102,6 +117,8 @@ def make_look(policy: GatePolicy, number: int, figures: Figures) -> Look:
     level = judged_at(policy, number).alpha
     return Look(
         number=number,
+        relabelled=getattr(number, "relabelled", ()),
+        over_first=getattr(number, "over_first", None),
         alpha=level,
         chance=series_chance(policy, number),
         can_promote=number <= (declared_looks(policy) or number)

@@ -54,6 +54,13 @@ def counted_as_worst(
     )
 
 
+def without_new(baseline: Arm, candidate: Arm) -> Arm:
+    """Return the candidate with the cases that the baseline has too."""
+    known, ids = {*(baseline.case_ids or ())}, candidate.case_ids or ()
+    places = [place for place, case_id in enumerate(ids) if case_id in known]
+    return candidate.at(places) if len(places) < len(ids) else candidate
+
+
 def counted_as_best(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Arm:
     """Return a candidate that passes the cases that it lacks, with the highest score and no harm."""
     # A penalty below the range would leave its rise without a bound.

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections import Counter
+from statistics import variance
+from typing import TYPE_CHECKING, Final
 
-from benchgate.aggregate import fingerprints
+from benchgate.aggregate import fingerprints, mean
 from benchgate.errors import counted, few
 from benchgate.gates.unchanged import unchanged
+from benchgate.statistics.student import t_upper_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,8 +21,17 @@ if TYPE_CHECKING:
     from benchgate.models import BenchRunReport
 
 
+NOISE_FROM: Final = 20
+"""Outputs with several verdicts from which on the observer's noise is estimated."""
+
+
 def notes(inputs: GateInput) -> Iterator[Blocker]:
     """Yield code and message of each note."""
+    if inputs.with_new and inputs.figures:
+        known, ids = inputs.figures.compared, inputs.with_new.candidate.case_ids or ()
+        new = {*ids} - {*(inputs.figures.candidate.case_ids or ())}
+        what = "is new and was" if len(new) == 1 else "are new and were"
+        yield "new_cases", f"{known} of {len(ids)} cases: {few(new)} {what} not compared"
     yield from inputs.noted
     if inputs.trial_count > 1:
         yield "epochs_collapsed", f"{inputs.trial_count} trials of a case count as one observation"
@@ -126,6 +138,37 @@ def run_notes(facts: Facts) -> Iterator[Blocker]:
         text = f"the observer's provider was {few(now)}"
         yield "observer_fingerprint", f"{text}; for the baseline {few(before)}" if before else text
     yield from _source(facts.report, facts.beside if facts.baseline else None)
+
+
+def observer_noise(report: BenchRunReport, figures: Figures | None) -> Iterator[Blocker]:
+    """
+    Yield how often verdicts on one output differ, and how much of the difference's variance is the observer's.
+
+    Its variance is that of the verdicts on one output, pooled over the candidate's and taken for both sides.
+    """
+    seen = [(r.case_id, r.observed.verdicts) for r in report.per_case if r.observed]
+    seen = [(case, rows) for case, rows in seen if len(rows) > 1]
+    if len(seen) < NOISE_FROM:
+        return
+    flips = Counter(case for case, rows in seen if len({passed for passed, _ in rows}) > 1)
+    text = f"verdicts differ on {flips.total()} of {counted(len(seen), 'output')}"
+    text += f", of case {few(flips)}" if flips else ""
+    head, count = figures and figures.significance, len(seen[0][1])
+    test = head and (head.paired if head.test == "paired" else head.welch)
+    if figures and head and test and test.df and (room := _half_width(head)):
+        own = mean([variance([score for _, score in rows]) for _, rows in seen]) / count
+        arms = figures.baseline, figures.candidate
+        own *= sum(sum(1 / len(row) for row in a.rows) / len(a.scores) ** 2 for a in arms)
+        part = min(1.0, own * (t_upper_quantile(head.alpha / 2, test.df) / room) ** 2)
+        with_more = room * math.sqrt(1 - part * (1 - count / (count + 2)))
+        text += f"; the difference is known to +-{room:.3f}, with {count + 2} verdicts an output it would be "
+        text += f"+-{with_more:.3f} (the observer's part is {part:.0%})"
+    yield "observer_noise", text
+
+
+def _half_width(head: Significance) -> float:
+    low, high = head.delta_ci_low, head.delta_ci_high
+    return 0.0 if low is None or high is None else (high - low) / 2
 
 
 def _http(*reports: BenchRunReport | None) -> Iterator[Blocker]:

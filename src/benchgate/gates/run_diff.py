@@ -1,18 +1,23 @@
-"""Compares two runs case by case."""
+"""Compares two runs case by case, and what curators say of their cases besides the tasks."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.aggregate import INCOMPLETE, case_figures
+from benchgate.errors import brief
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Mapping
 
     from benchgate.aggregate import CaseFigures
+    from benchgate.gates.decision import Blocker
     from benchgate.models import BenchRunReport
+
+CASE: Final = "case "
+"""Begins what a label says of a case that is there, or retired."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +85,7 @@ class RunChanges:
 def changes(before: BenchRunReport, after: BenchRunReport) -> RunChanges:
     """Compare two runs case by case, to see which cases explain a difference of the means."""
     old, new = ({c.case_id: c for c in case_figures(side.per_case)} for side in (before, after))
-    both = old.keys() & new.keys()
+    both, gone = old.keys() & new.keys(), old.keys() - new.keys() - after.retired.keys()
     files, files_now = before.digests.cases, after.digests.cases
     edited = {case_id for case_id in both if files.get(case_id) != files_now.get(case_id)}
     silent = {r.case_id for r in (*before.per_case, *after.per_case) if r.outcome in INCOMPLETE}
@@ -108,7 +113,7 @@ def changes(before: BenchRunReport, after: BenchRunReport) -> RunChanges:
         errors=tuple((case_id, ", ".join(errors[case_id])) for case_id in sorted(errors)),
         same=len(kinds["same"]),
         new=tuple(sorted(new.keys() - old.keys())),
-        missing=tuple(sorted(old.keys() - new.keys())) if after.scope == "full" else (),
+        missing=tuple(sorted(gone)) if after.scope == "full" else (),
         changed=tuple(sorted(edited)),
         is_rescored=before.digests.scorer != after.digests.scorer,
     )
@@ -128,3 +133,34 @@ def _by_case(words: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
     for case_id, word in words:
         by_case.setdefault(case_id, {})[word] = None
     return {case_id: tuple(once) for case_id, once in by_case.items()}
+
+
+def labels_of(report: BenchRunReport | Any) -> dict[str, str]:
+    """Return the cases and what is not the default of them; of a report, or of what else has these fields."""
+    found = {f"{CASE}{one.case_id}": "there" for one in report.per_case}
+    found |= {f"{CASE}{case_id}": f"retired: {why}" for case_id, why in report.retired.items()}
+    found |= {f"cluster of {case_id}": name for case_id, name in report.clusters.items()}
+    found |= {f"critical of {case_id}": "true" for case_id in report.critical}
+    return found | {f"held_out of {one.case_id}": "true" for one in report.per_case if one.held_out}
+
+
+def relabelled(before: Mapping[str, str], now: Mapping[str, str]) -> tuple[str, ...]:
+    """Return what is labelled otherwise now, each with both values."""
+    return tuple(
+        f"{name} was {before.get(name, 'unset')}, is {now.get(name, 'unset')}"
+        for name in sorted({*before, *now})
+        if before.get(name) != now.get(name)
+    )
+
+
+def since_pin(before: BenchRunReport, now: BenchRunReport) -> tuple[str, ...]:
+    """Return what is labelled otherwise than in the baseline; a log has its own labels."""
+    is_log = before.source is not None or now.source is not None
+    return () if is_log else relabelled(labels_of(before), labels_of(now))
+
+
+def relabelled_note(since_pin: Iterable[str], since_look: Iterable[str]) -> Iterator[Blocker]:
+    """Yield what was labelled otherwise when the baseline was pinned, or when the same results were looked at."""
+    named = {"the baseline was pinned": since_pin, "an earlier look at these results": since_look}
+    if parts := [f"since {when}: {brief(texts, '; ')}" for when, texts in named.items() if texts]:
+        yield "relabelled", "; ".join(parts)

@@ -74,11 +74,11 @@ def incompleteness(report: BenchRunReport) -> str:
         cap = re.split("[:,]", by_cap[0].removeprefix(CAP))[0]
         parts.append(f"{len(by_cap)} of {len(report.per_case)} not run: the cap of {cap} USD")
     for outcome in sorted(INCOMPLETE):
-        ids = [r.case_id for r in report.per_case if r.outcome == outcome and not is_capped(r)]
-        if ids:
-            parts.append(f"{len(ids)} {outcome} ({few(ids, 3)})")
-    rerun = [r.case_id for r in report.per_case if r.reruns]
-    if rerun:
+        if left := [r for r in report.per_case if r.outcome == outcome and not is_capped(r)]:
+            why = {r.detail for r in left if outcome == "unavailable"} - {None}
+            shared = f": {why.pop()}".rstrip(": ") if len(why) == 1 else ""
+            parts.append(f"{len(left)} {outcome} ({few([r.case_id for r in left], 3)}){shared}")
+    if rerun := [r.case_id for r in report.per_case if r.reruns]:
         parts.append(f"{len(rerun)} run again ({few(rerun, 3)})")
     ended = (
         "the session ended early" if report.per_case else "no trial of the candidate was selected"

@@ -21,12 +21,7 @@ from benchgate.statistics.bounds import unseen_failure_ucb
 from benchgate.statistics.clusters import effective_cases, is_constant
 from benchgate.statistics.detectable import Goal, detectable
 from benchgate.statistics.effect import effect_size
-from benchgate.statistics.paired import (
-    PairedTest,
-    paired_differences,
-    paired_interval,
-    paired_test,
-)
+from benchgate.statistics.paired import PairedTest, paired_differences, paired_interval, paired_test
 from benchgate.statistics.welch import WelchTest, welch_test
 
 if TYPE_CHECKING:

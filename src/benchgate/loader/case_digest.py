@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from benchgate.models.case import CURATED
 from benchgate.wire.canonical import digest
 from benchgate.wire.files import tree_digest
 
@@ -28,15 +29,11 @@ def files_digest(
 
 def case_digest(case: BenchCase, files: tuple[str, str | None]) -> str:
     """
-    Return the SHA-256 of a case: ``[case]`` without its two dates, ``[facts]``, input and expected bytes.
+    Return the SHA-256 of a case: ``[case]`` without what is in CURATED, ``[facts]``, input and expected bytes.
 
-    The dates and how grave a failure is do not change the task, and cassettes belong to one system: a baseline stays
-    comparable when they change. A case without a cluster has the digest that it had before there were any.
+    That is its task: a baseline stays comparable when anything else changes. Cassettes belong to one system.
     """
-    dated = {"added_at", "last_validated_at"}
     placed = {"input_path", "expected_path", "cassettes"}
     of_a_trial = {"work_path", "checkpoint", "trial", "seed", "observation"}
-    unset = {"cluster"} if case.cluster is None else set()
-    left_out = dated | placed | of_a_trial | unset | {"critical"}
-    facts = case.model_dump(mode="json", exclude=left_out)
+    facts = case.model_dump(mode="json", exclude=placed | of_a_trial | CURATED.keys())
     return digest({"case": facts, "input": files[0], "expected": files[1]})

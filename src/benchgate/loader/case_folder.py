@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import stat
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
@@ -14,9 +15,9 @@ from benchgate.errors import BenchCaseLoadError, Unreadable
 from benchgate.loader.case_toml import read_case_toml
 from benchgate.models import BenchCase, Cassette
 from benchgate.wire.canonical import sha256_hex
-from benchgate.wire.files import MAX_TREE_BYTES, file_sha256, tree_digest, tree_files
+from benchgate.wire.files import MAX_TREE_BYTES, file_sha256, read_bytes, tree_digest, tree_files
 from benchgate.wire.model import Sha256, WireModel
-from benchgate.wire.toml import check_tables, read_toml
+from benchgate.wire.toml import MAX_TOML_BYTES, check_tables, read_toml
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -59,8 +60,26 @@ def shown_name(folder: str) -> str:
 
 
 def case_folders(class_path: Path) -> list[Path]:
-    """Return all folders below ``cases/``, sorted. Each must be a case: a broken one is reported, never skipped."""
-    return [class_path / "cases" / name for name in folder_names(class_path)]
+    """
+    Return all folders below ``cases/`` that are not of retired cases, sorted.
+
+    Each must be a case: a broken one is reported, never skipped.
+    """
+    retired = retired_cases(class_path)
+    return [class_path / "cases" / name for name in folder_names(class_path) if name not in retired]
+
+
+def retired_cases(class_path: Path) -> dict[str, str]:
+    """Return why cases are no longer run, by the names of their folders; a broken ``case.toml`` retires nothing."""
+    found = {}
+    for name in folder_names(class_path):
+        path = class_path / "cases" / name / CASE_FILE
+        with suppress(Unreadable, BenchCaseLoadError):
+            if b"retired" in read_bytes(path, limit=MAX_TOML_BYTES):
+                tables, _ = read_case_toml(path, task_class=class_path.name, facts_model=None)
+                if tables.case.retired is not None:
+                    found[name] = tables.case.retired
+    return found
 
 
 def folder_names(class_path: Path) -> list[str]:

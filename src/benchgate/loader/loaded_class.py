@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from inspect import iscoroutinefunction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.errors import (
     BenchCaseLoadError,
@@ -19,7 +20,7 @@ from benchgate.errors import (
     TaskClassNotFound,
 )
 from benchgate.gates.policy import load_policy, load_run_table
-from benchgate.loader.case_folder import folder_names, read_case, shown_name
+from benchgate.loader.case_folder import folder_names, read_case, retired_cases, shown_name
 from benchgate.loader.failure_modes import load_taxonomy
 from benchgate.loader.observer import load_observer
 from benchgate.loader.rubric_source import rubric_digest
@@ -36,6 +37,9 @@ if TYPE_CHECKING:
     from benchgate.registry import System, TaskClass, TaskClassRegistry
     from benchgate.rubric import Rubric
     from benchgate.taxonomy import Taxonomy
+
+# Threads of a cluster's worker ask at once, and parsers of Python 3.11 fail beside each other.
+_LOADING: Final = Lock()
 
 
 def alone(systems: Iterable[NamedSystem], observer: ClassObserver | None) -> str | None:
@@ -87,7 +91,7 @@ class NamedSystem:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadedClass:
     """
-    A loaded task class: its rubric, taxonomy and policy, and the folders of its cases.
+    A loaded task class: its rubric, taxonomy and policy, the folders of its cases, and why some are retired.
 
     Cases are read on demand, so that a malformed one fails alone and not its class.
     """
@@ -100,6 +104,7 @@ class LoadedClass:
     policy: GatePolicy
     run: RunTable
     folders: Mapping[str, str]
+    retired: Mapping[str, str] = field(default_factory=dict)
     _loaded: dict[str, tuple[BenchCase | BenchCaseLoadError, int]] = field(
         default_factory=dict, repr=False
     )
@@ -112,11 +117,12 @@ class LoadedClass:
 
     def observer(self) -> ClassObserver | None:
         """Return what observes its outputs, which is imported now; errors as in :func:`load_observer`."""
-        if not self._observers:
-            found = load_observer(self.task_class, self.path, self.run.observations or 1)
-            if found and (fault := _declaration_fault(found.call)):
-                raise EvalError(f"observer {found.identity.name!r}: {fault}")
-            self._observers.append(found)
+        with _LOADING:
+            if not self._observers:
+                found = load_observer(self.task_class, self.path, self.run.observations or 1)
+                if found and (fault := _declaration_fault(found.call)):
+                    raise EvalError(f"observer {found.identity.name!r}: {fault}")
+                self._observers.append(found)
         return self._observers[0]
 
     def load(self, case_id: str) -> BenchCase:
@@ -171,6 +177,7 @@ def load_class(
         policy, run = load_policy(path, policy_options), load_run_table(path)
     if errors:
         raise errors[0] if len(errors) == 1 else ClassLoadError(errors)
+    retired = retired_cases(path)
     return LoadedClass(
         task_class=task_class,
         path=path,
@@ -179,7 +186,8 @@ def load_class(
         taxonomy=taxonomy,
         policy=policy,
         run=run,
-        folders={shown_name(folder): folder for folder in folder_names(path)},
+        folders={shown_name(name): name for name in folder_names(path) if name not in retired},
+        retired=retired,
     )
 
 

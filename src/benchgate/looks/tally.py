@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
+
+from pydantic import Field
 
 from benchgate.errors import EvalError
 from benchgate.gates.decision import PREFIX, CheckpointPromotionDecision, Remark
 from benchgate.gates.looks import LookNumber
-from benchgate.wire.model import Count, Number, Sha256, WireModel
+from benchgate.gates.run_diff import relabelled
+from benchgate.wire.model import Count, Number, Sha256, WireModel, empty_mapping
 
 if TYPE_CHECKING:
     from benchgate.gates.figures import Figures
@@ -16,6 +22,7 @@ if TYPE_CHECKING:
 
 
 Results = tuple[Sha256, Sha256]
+Seen = tuple[Results, tuple[tuple[str, str], ...]]
 MANY_BASELINES: Final = 20
 
 
@@ -63,6 +70,9 @@ class Looked(WireModel):
     :param looks: how alpha is divided: if by ``spend:K``, the first look of a series says so for all.
     :param cases: digest of the cases alone, where somebody asks how many baselines they were compared with.
     :param decision: that of an Acceptor, which its search is not told.
+    :param labels: of the cases, as :mod:`benchgate.gates.run_diff` has them; with others this is another look.
+    :param relabelled: the first have changed since the pin, which counts as a look, as each change does.
+    :param folder: of the record that says so.
     :param over: this is no look: it ends the series, for its decisions were shown.
     """
 
@@ -71,7 +81,15 @@ class Looked(WireModel):
     looks: str = "count"
     cases: Sha256 | None = None
     decision: LookDecision | None = None
+    labels: Mapping[str, str] = Field(default_factory=empty_mapping)
+    relabelled: bool = False
+    folder: Path | None = None
     over: bool = False
+
+    @cached_property
+    def seen(self) -> Seen:
+        """What makes this a look of its own, of those at the same thing."""
+        return self.results, tuple(sorted(self.labels.items()))
 
 
 class Tally:
@@ -84,18 +102,26 @@ class Tally:
 
     def __init__(self) -> None:
         self.unknown = 0
-        self.series: dict[str, dict[Results, Looked]] = {}
-        self._numbers: dict[tuple[str, Results], int] = {}
+        self.series: dict[str, dict[Seen, Looked]] = {}
+        self._numbers: dict[tuple[str, Seen], int] = {}
         self._baselines: dict[str | None, set[str]] = {}
 
     def number(self, looked: Looked) -> LookNumber:
         """Return the number that a look has or would have; results that were seen have that of the first time."""
-        seen, place = self.series.get(looked.at, {}), (looked.at, looked.results)
-        number = LookNumber(self._numbers.get(place, len(seen) + 1 + self.unknown))
+        seen, place = self.series.get(looked.at, {}), (looked.at, looked.seen)
+        series = (*seen.values(), looked)
+        changes = len({one.seen[1] for one in series}) - 1 + series[0].relabelled
+        new = len(series) + changes + self.unknown
+        number = LookNumber(self._numbers.get(place, new))
+        others = (one for one in reversed(seen.values()) if one.results[1] == looked.results[1])
+        if before := next((one for one in others if one.labels != looked.labels), None):
+            number.relabelled = relabelled(before.labels, looked.labels)
         number.baselines = len(self._baselines.get(looked.cases, ()))
-        first = next(iter(seen.values()), looked).looks
-        if first != looked.looks and "spend:" in first + looked.looks:
-            number.otherwise = first
+        first = next(iter(seen.values()), looked)
+        if first.looks != looked.looks and "spend:" in first.looks + looked.looks:
+            number.otherwise = first.looks
+        if first.cases != looked.cases:
+            number.earlier = tuple(one.folder for one in seen.values() if one.folder)
         return number
 
     def has(self, looked: Looked) -> bool:
@@ -107,13 +133,13 @@ class Tally:
         seen = self.series.get(looked.at, {})
         if seen and next(reversed(seen.values())).over and not looked.over:
             raise EvalError("details() ended this search: what it told would be searched on")
-        there = seen.get(looked.results)
+        there = seen.get(looked.seen)
         return there is not None and (looked.decision is None or there.decision is not None)
 
     def add(self, looked: Looked) -> LookNumber:
         """Count a look, and return its number."""
         number = self.number(looked)
-        self._numbers.setdefault((looked.at, looked.results), number)
+        self._numbers.setdefault((looked.at, looked.seen), number)
         self._baselines.setdefault(looked.cases, set()).add(looked.at)
-        self.series.setdefault(looked.at, {})[looked.results] = looked
+        self.series.setdefault(looked.at, {})[looked.seen] = looked
         return number

@@ -225,6 +225,7 @@ class BenchRunReport(Aggregates):
     :param complete: every planned trial was run once, to a score or a failure of the system.
     :param held_out: the same figures over the held-out cases; ``None`` if the run has none.
     :param clusters: the ``cluster`` of each case that names one, by case id.
+    :param retired: cases of the class that are no longer run, and why; left out if there are none.
     :param critical: ids of the cases that may not newly fail under any claim, sorted.
     :param source: the log that the results were read from; left out for a run of a bench.
     :param stopped: ids of the cases in the order in which they ran, of a run that stopped early; left out of others.
@@ -247,6 +248,7 @@ class BenchRunReport(Aggregates):
     critical: tuple[Text, ...] = ()
     digests: RunDigests
     clusters: Clusters = Field(default_factory=empty_mapping)
+    retired: Clusters = Field(default_factory=empty_mapping, exclude_if=lambda cases: not cases)
     source: LogSource | None = Field(default=None, exclude_if=lambda source: source is None)
     stopped: tuple[Text, ...] = Field(default=(), exclude_if=lambda ids: not ids)
     observer: Observer | None = Field(default=None, exclude_if=lambda one: one is None)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, Self
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Protocol, Self
 
 from pydantic import (
     AfterValidator,
@@ -30,6 +31,7 @@ from benchgate.wire.model import (
     Seconds,
     Sha256,
     Text,
+    UnitInterval,
     WireModel,
     empty_mapping,
 )
@@ -80,12 +82,18 @@ def changes(old: Observer | None, new: Observer | None) -> list[str]:
 
 
 class Observed(WireModel):
-    """What came of observing an output, which has this SHA-256; ``http`` has that of what each observation asked."""
+    """
+    What came of observing an output, which has this SHA-256.
+
+    :param http: SHA-256 of what each observation asked.
+    :param verdicts: whether it passed by each of several observations, and with which score.
+    """
 
     output: Sha256
     fingerprints: tuple[DisplayText, ...] = ()
     usage: Usage | None = None
     http: tuple[Sha256 | None, ...] = ()
+    verdicts: tuple[tuple[bool, UnitInterval], ...] = Field((), exclude_if=lambda rows: not rows)
 
 
 class Shelf(Protocol):
@@ -118,12 +126,24 @@ class CaseTable(WireModel):
     tags: Words = ()
     cluster: Name | None = None
     timeout_seconds: Seconds | None = None
+    leak_ok: Name | None = None
+    retired: Name | None = None
 
     @model_validator(mode="after")
     def _origin_is_traceable(self) -> Self:
         if self.source != "curated" and self.commit_sha is None:
             raise ValueError(f"commit_sha is required when source is {self.source!r}")
         return self
+
+
+_LABELS: Final = ("held_out", "critical", "tags", "cluster", "leak_ok", "retired")
+CURATED: Final[Mapping[str, Any]] = {
+    "difficulty": "medium",
+    **dict.fromkeys(("added_at", "last_validated_at"), datetime(2000, 1, 1, tzinfo=UTC)),
+    **{name: CaseTable.model_fields[name].default for name in _LABELS},
+}
+"""What is said of a case besides its task, and what systems, rubrics and observers get in its place: no score can
+depend on it, so that it may change without a new baseline."""
 
 
 class BenchCase(CaseTable):
@@ -134,7 +154,7 @@ class BenchCase(CaseTable):
     ``work_path`` is a fresh folder for this trial, made when it is first read and deleted afterwards. Take all
     randomness from ``seed``, so that the trial can be repeated; each trial has its own. ``checkpoint`` is ``None`` if
     the system names no file of that kind. ``observation`` is what the class's observer said of the output, for the
-    rubric: a read-only mapping, empty without an observer.
+    rubric: a read-only mapping, empty without an observer. What is in :data:`CURATED` is the same in every case.
     """
 
     facts: FrozenJson = Field(default_factory=empty_mapping)
@@ -163,6 +183,10 @@ class BenchCase(CaseTable):
         case = self.model_copy(update=update)
         case._usage = UsageMeter()  # noqa: SLF001 - of its own class
         return case
+
+    def as_task(self) -> BenchCase:
+        """Return a copy without what is said of the case besides its task."""
+        return self.model_copy(update=CURATED)
 
     def working_in(self, folder: Callable[[], Path]) -> BenchCase:
         """Return a copy whose ``work_path`` is asked for when somebody reads it: few systems do."""

@@ -91,7 +91,6 @@ class WorkerBench:
         with self._loading:
             if self._loaded is None:
                 self._loaded = load_class(self._folder, self._name, TaskClassRegistry())
-                self._loaded.observer()  # here: threads that parse it at once fail on Python 3.11
             if name not in self._systems:
                 self._systems[name] = find_system(self._loaded.task_class, name)
             return self._systems[name]

@@ -65,7 +65,9 @@ class PastRun:
     def plain(self) -> dict[str, object]:
         """Return it as JSON values."""
         record = self.record
-        report = record.report.model_dump(exclude={"digests", "source"})
+        report = record.report.model_dump(
+            exclude={*SeenReport.model_fields} - {"run_id", "complete"}
+        )
         return {
             "cost_usd": report.pop("total_cost_usd"),
             **report,

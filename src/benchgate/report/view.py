@@ -158,10 +158,7 @@ def _range(source: Source, cases: Sequence[CaseFigures]) -> tuple[float, float]:
 
 
 def _tiles_of(
-    source: Source,
-    figures: Figures | None,
-    changes: RunChanges | None,
-    passed_before: int | None,
+    source: Source, figures: Figures | None, changes: RunChanges | None, passed_before: int | None
 ) -> list[Tile]:
     """Return the figures that stand first."""
     tests, report = figures.significance if figures else None, source.report

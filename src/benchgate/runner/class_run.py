@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import sys
-from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,7 +17,7 @@ from benchgate.artifacts.plan import plan_file
 from benchgate.artifacts.provenance import Provenance
 from benchgate.audit.store import RunStore
 from benchgate.errors import ArtifactError, EvalError, TierFileError
-from benchgate.gates.baseline import baseline_notes, read_baseline
+from benchgate.gates.baseline import MAX_AGE, baseline_notes, read_baseline
 from benchgate.ids import system_digest, trial_seed
 from benchgate.looks.chain import ChainLooks
 from benchgate.promotion.tiers import TIER_FILE, TierConfig
@@ -45,7 +44,6 @@ if TYPE_CHECKING:
     from benchgate.trials.executor import TrialRecord
     from benchgate.trials.planned import Key
 
-MAX_AGE: Final = timedelta(days=90)
 NO_COST: Final = "max_cost_usd: trial "
 TWO_SCORERS: Final = (
     "trials were scored by different code, though their scores are compared: a hook or another rubric scored some of "

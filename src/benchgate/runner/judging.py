@@ -92,8 +92,9 @@ def stopping(
 
     before = baseline.report
     assert before is not None  # noqa: S101 - else nothing is decided
-    side, policy = arm(before), request.bench.policy
+    policy = request.bench.policy
     number = counter_of(count, policy)
+    side = arm(before, trials.report(baseline.sha256))
     places = {case_id: place for place, case_id in enumerate(ordered(side))}
     trials.keys = tuple(sorted(trials.keys, key=lambda key: places.get(key[0], -1)))
     whole = cache(lambda: trials.report(baseline.sha256))
@@ -101,6 +102,8 @@ def stopping(
     def check() -> None:
         ran = tuple(takewhile(lambda result: not irregular(result), trials.results()))
         if not ran or len(ran) % trials.trials or len(ran) == len(trials.keys):
+            return
+        if len(places) * trials.trials < len(trials.keys):  # a new case may have anything to gain
             return
         look, part = number(before, whole()), arm(whole().model_copy(update={"per_case": ran}))
         if not any(baseline_blockers(whole(), baseline)) and certificate(side, part, policy, look):
@@ -166,7 +169,7 @@ def publish(
         nonlocal last
         before = judgement.baseline.report if judgement.baseline else None
         look = counter(before, judgement.report) if judgement.look and before else None
-        if look is not None and (look != judgement.look or look.otherwise):
+        if look is not None and (look != judgement.look or look.otherwise or look.relabelled):
             last = judge(judgement, count=counter, asked=judgement)
         return record_entry(last, terms(), finished, slot)
 

@@ -60,18 +60,13 @@ def merge(settings: RunSettings) -> ClassRun:
     with bench_package(root):
         bench = load_class(root, first.task_class, TaskClassRegistry(), settings.policy)
         candidate = RecordedSystem(
-            name=first.system,
-            digest=first.digests.system,
-            recorded=first.digests.checkpoint,
+            name=first.system, digest=first.digests.system, recorded=first.digests.checkpoint
         )
         systems: dict[Side, NamedSystem] = {"candidate": candidate}
         if beside is not None:
             systems["baseline"] = find_system(bench.task_class, beside)
         request = RunRequest(
-            bench=bench,
-            systems=systems,
-            settings=settings,
-            unfinished=unfinished_name(clock.now()),
+            bench=bench, systems=systems, settings=settings, unfinished=unfinished_name(clock.now())
         )
         run = ClassRun(request, Grounds.read(settings, bench.path))
         every = run.candidate.every_key()

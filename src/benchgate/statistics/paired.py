@@ -118,10 +118,7 @@ def paired_test(
 
 
 def paired_interval(
-    differences: Iterable[float],
-    clusters: Labels | None = None,
-    *,
-    alpha: float = 0.05,
+    differences: Iterable[float], clusters: Labels | None = None, *, alpha: float = 0.05
 ) -> tuple[float, float]:
     """Return the smallest interval that holds those of both tests of :func:`paired_test`; infinite without an end."""
     values = finite_floats(differences, "differences")

@@ -67,6 +67,12 @@ class Observing:
         seen = () if self.goes_on else self.texts
         return [case.model_copy(update={"observation": freeze_json(json.loads(s))}) for s in seen]
 
+    def scored(self, scores: Sequence[BenchScore]) -> None:
+        """Note what each of several observations came to."""
+        if self.seen is not None and len(scores) > 1:
+            verdicts = tuple((one.passed, one.score) for one in scores)
+            self.seen = self.seen.model_copy(update={"verdicts": verdicts})
+
     def result(self, then: TrialRecord, http: str | None, now: dict[str, Any]) -> TrialResult:
         """Return the result of a trial whose system had answered before: what it was then, it stays."""
         before, seen = then.result, self.seen

@@ -232,6 +232,7 @@ class PlannedTrials:
             isolation_class=self.isolation_class,
             observer=self.observer,
             clusters={c.case_id: c.cluster for c in self.cases if c.cluster is not None},
+            retired=self.bench.retired,
             digests=RunDigests(
                 cases={c: p.digest for c, p in self._cases.items() if p.problem is None},
                 rubric=self.bench.rubric_digest,

@@ -132,12 +132,13 @@ class _Attempt:
             process_kept() if alone else nullcontext(),
             signals_kept() if alone else nullcontext(),
         ):
-            case = self._case.working_in(work.path)
+            case = self._case.as_task().working_in(work.path)
             then = self._then
             self._output = output = str(then.output_json) if then else self._answer(case, work)
             cases = self._observing.cases(case, output, self._called)
             self._asked, self._outcome = None, "rubric_error"
             scores = [self._checked(self._runner.score(one, json.loads(output))) for one in cases]
+            self._observing.scored(scores)
             if scores:
                 self._score = combined(scores, self._runner.taxonomy).kept()
                 self._modes = self._runner.taxonomy.classify(self._score.failure_modes)

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any, Final
 from benchgate.artifacts.evidence_kinds import ArmReport
 from benchgate.artifacts.run_kinds import BaselineRef
 from benchgate.audit.chain import record_folder
-from benchgate.errors import EvalError, few
+from benchgate.errors import EvalError, brief, few
 from benchgate.gates.baseline import FILE_NAME, RERUN, rank, read_baseline
 from benchgate.gates.policy import load_policy, load_run_table, log_policy, make_policy
+from benchgate.gates.run_diff import labels_of, relabelled
 from benchgate.loader.case_digest import case_digest, files_digest
-from benchgate.loader.case_folder import case_folders, read_case
+from benchgate.loader.case_folder import case_folders, read_case, retired_cases
 from benchgate.loader.failure_modes import load_taxonomy
 from benchgate.loader.observer import observer_digest
 from benchgate.loader.rubric_source import rubric_digest
@@ -114,10 +115,12 @@ class Terms:
         digests = {case.case_id: case_digest(case, files_digest(case)) for case in cases}
         if changed := {case_id for case_id, _ in digests.items() ^ report.digests.cases.items()}:
             yield f"its cases are {there}: {few(changed)}"
-        clusters = {case.case_id: case.cluster for case in cases if case.cluster is not None}
-        critical = {case.case_id for case in cases if case.critical}
-        if clusters != dict(report.clusters) or critical != set(report.critical):
-            yield f"its clusters and critical cases are {there}"
+        here = {"per_case": cases, "retired": retired_cases(class_path)}
+        here["clusters"] = {case.case_id: case.cluster for case in cases if case.cluster}
+        here["critical"] = [case.case_id for case in cases if case.critical]
+        now = labels_of(report.model_copy(update=here))
+        if differing := brief(relabelled(labels_of(report), now), "; "):
+            yield f"its cases are labelled otherwise in {class_path}: {differing}"
         # A hook that scored has a digest of its own.
         if {report.digests.rubric, report.digests.scorer} != {rubric_digest(class_path)}:
             yield f"it was not scored by the rubric of {class_path}"

@@ -30,6 +30,8 @@ GATE: Final = "gate:"
 OF_THE_RUN: Final = (
     "incomplete_run",
     "too_many_unscored",
+    "new_cases_decide",
+    "cases_changed_the_answer",
     "baseline_missing",
     "baseline_mismatch",
     "observer_mismatch",
@@ -76,6 +78,7 @@ def facts_of(record: RunRecord, before: ArmReport | None, outputs: Mapping[str, 
         replays=record.replays,
         fingerprints=getattr(record.baseline, "fingerprints", ()),
         labels=record.labels,
+        relabelled=getattr(record.baseline, "relabelled", ()),
     )
 
 

@@ -42,7 +42,7 @@ def objections(out: Path, run: KnownRun, class_path: Path) -> Iterator[str]:
     baseline = read_baseline(run.folder / RECORD_FILE)
     yield from (f"{refused}: {problem}" for problem in baseline.problems)
     if baseline.report is not None:
-        cases, _ = read_cases(class_path, with_digests=True)
+        cases, _, _ = read_cases(class_path)
         for difference in differences(baseline.report, class_path, cases, "the run"):
             yield f"{refused}: {difference}; run the class again, or replay this run: --bench-replay"
 

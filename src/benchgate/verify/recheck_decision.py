@@ -9,6 +9,7 @@ from benchgate.artifacts.evidence_kinds import ArmReport
 from benchgate.artifacts.run_kinds import RerunBaseline, case_file_name
 from benchgate.gates.baseline import arm, differences, read_baseline
 from benchgate.gates.decision import PREFIX
+from benchgate.gates.run_diff import since_pin
 from benchgate.promotion.tiers import next_tier
 from benchgate.promotion.verdict import judge_tier
 from benchgate.training.checkpoints import DIGEST_KEY
@@ -53,7 +54,7 @@ def _baseline(folder: Path, record: RunRecord, before: ArmReport | None) -> Iter
         yield "evidence/baseline.json: the record names no baseline"
         return
     ids = {sample.case_id for sample in before.samples}
-    if ids != {result.case_id for result in record.report.per_case}:
+    if not ids <= {result.case_id for result in record.report.per_case}:
         yield "evidence/baseline.json: has other cases than the run"
     baseline = read_baseline(folder / reference.path)
     if baseline.sha256 == reference.sha256:
@@ -73,8 +74,10 @@ def baseline_faults(
     for problem in (*baseline.problems, *differences(baseline.report, record.report)):
         yield f"baseline: could not be compared with: {problem}"
     yield from same("baseline.run_id", baseline.report.run_id, reference.run_id)
+    labels = [*since_pin(baseline.report, record.report)]
+    yield from same("baseline.relabelled", labels, [*reference.relabelled])
     yield from same("baseline.outputs", outputs_digest(baseline.report), reference.outputs)
-    there, here = arm(baseline.report), before.arm
+    there, here = arm(baseline.report, record.report), before.arm
     yield from same("evidence/baseline.json", _arm_values(there), _arm_values(here))
     if there.facts != here.facts:
         yield "evidence/baseline.json: passed, critical, cost or duration are not those of the baseline"

@@ -27,7 +27,7 @@ from benchgate.audit.walk import ChainFault, chain_faults
 from benchgate.errors import ArtifactError, Unreadable, brief
 from benchgate.gates.decision import PREFIX
 from benchgate.gates.looks import number_of
-from benchgate.looks.chain import ChainLooks
+from benchgate.looks.chain import ChainLooks, over_first
 from benchgate.registry import TASK_CLASS_PATTERN
 from benchgate.verify.agreement import same
 from benchgate.verify.earlier import ChainRecord, earlier_faults
@@ -205,6 +205,10 @@ def _own_faults(
 ) -> Iterator[str]:
     yield from recheck_record(folder, record)
     yield from same("decision.look.number", number, number_of(record.decision.look))
+    if number and (seen := number_of(record.decision.look)):
+        over_first(number, record.report, record.policy)
+        for name in ("relabelled", "over_first"):
+            yield from same(f"decision.look.{name}", getattr(number, name), getattr(seen, name))
     is_said = f"{PREFIX}looks_mismatch" in record.decision.reason_codes
     if is_said != bool(number is not None and number.otherwise):
         yield "decision: whether looks_mismatch is among its reasons does not follow from the chain"

@@ -37,6 +37,7 @@ QUIET: Final = frozenset(
         "clusters",
         "epochs_collapsed",
         "monte_carlo_p",
+        "new_cases",
         "observer_agreement",  # has a line of its own
         "unscored_candidate",
         "zero_variance_exact_bound_used",
@@ -93,10 +94,7 @@ def threshold_lines(policy: GatePolicy, places: Mapping[str, str]) -> Iterator[L
 
 
 def gate_lines(
-    view: DecisionView,
-    door: Door,
-    judgement: Judgement | None = None,
-    cases: Iterable[Line] = (),
+    view: DecisionView, door: Door, judgement: Judgement | None = None, cases: Iterable[Line] = ()
 ) -> Iterator[Line]:
     """
     Yield a decision.
@@ -106,6 +104,9 @@ def gate_lines(
     """
     if judgement is not None:
         yield from stopped(judgement)
+    yield from (
+        Line("compared", note.message, "caution") for note in view.notes if note.code == "new_cases"
+    )
     yield from _verdict(view)
     codes = {reason.code for reason in view.reasons}
     harm = list(_harm(view, door, judgement.report if judgement else None))

@@ -1,0 +1,233 @@
+"""Resolves instructions into stages: the base image, the steps and the inherited configuration of each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+from .config import Config, initial
+from .expand import expand
+from .instruction import Refused
+from .parser import parse
+from .reference import Reference
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from .instruction import Instruction
+
+SCRATCH: Final = "scratch"
+PLATFORM: Final = MappingProxyType(
+    {
+        "BUILDPLATFORM": "linux/amd64", "BUILDOS": "linux", "BUILDARCH": "amd64", "BUILDVARIANT": "",
+        "TARGETPLATFORM": "linux/amd64", "TARGETOS": "linux", "TARGETARCH": "amd64", "TARGETVARIANT": "",
+    }
+)  # fmt: skip
+"""The arguments that a builder sets itself; a stage sees those that it declares."""
+
+_AS_WRITTEN: Final = ("CMD", "ENTRYPOINT", "HEALTHCHECK", "ONBUILD", "RUN", "SHELL")
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """
+    An instruction of a stage.
+
+    :param words: its words, with variables substituted where Docker does so.
+    """
+
+    instruction: Instruction
+    words: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """The instruction's name."""
+        return self.instruction.name
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """
+    One stage.
+
+    :param base: the image as written, with variables substituted; empty if it starts from another stage.
+    :param parent: the stage it starts from.
+    :param platform: ``--platform`` as written.
+    """
+
+    index: int
+    name: str
+    base: str
+    parent: Stage | None
+    platform: str
+    steps: tuple[Step, ...]
+    config: Config
+
+    @property
+    def lineage(self) -> tuple[Stage, ...]:
+        """The stages whose layers are in this one, from the first."""
+        return (*(self.parent.lineage if self.parent else ()), self)
+
+    @property
+    def all_steps(self) -> tuple[Step, ...]:
+        """The steps that made this stage, those of its parents first."""
+        return tuple(step for stage in self.lineage for step in stage.steps)
+
+    @property
+    def root_base(self) -> str:
+        """The image at the bottom."""
+        return self.lineage[0].base
+
+    @property
+    def reference(self) -> Reference | None:
+        """The reference of the image at the bottom; None for ``scratch`` and for text that is no reference."""
+        return None if self.root_base == SCRATCH else Reference.read(self.root_base)
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """
+    A Dockerfile, resolved.
+
+    :param head: the instructions before the first ``FROM``.
+    :param target: the name of the stage that becomes the image; without it the last does.
+    """
+
+    stages: tuple[Stage, ...]
+    head: tuple[Instruction, ...] = ()
+    target: str = ""
+
+    @property
+    def final(self) -> Stage:
+        """The stage that becomes the image."""
+        found = _find(self.stages, self.target) if self.target else None
+        return found or self.stages[-1]
+
+    def find(self, name: str, before: Stage) -> Stage | None:
+        """Return the earlier stage of a name or a number, None if it means an image."""
+        return _find(self.stages[: before.index], name)
+
+    @property
+    def built(self) -> tuple[Stage, ...]:
+        """The stages that building the final one needs, in their order."""
+        needed, open_ones = set(), [self.final]
+        while open_ones:
+            stage = open_ones.pop()
+            if stage.index not in needed:
+                needed.add(stage.index)
+                sources = (self.find(name, stage) for name in borrowed(stage))
+                open_ones += [one for one in (stage.parent, *sources) if one]
+        return tuple(stage for stage in self.stages if stage.index in needed)
+
+
+def borrowed(stage: Stage) -> tuple[str, ...]:
+    """Return the names of the stages and images that a stage copies or mounts files from."""
+    names = []
+    for step in stage.steps:
+        if step.name in ("COPY", "ADD"):
+            names.append(step.instruction.flag("from"))
+        if step.name == "RUN":
+            mounts = (flag for flag in step.instruction.flags if flag.startswith("--mount="))
+            parts = (part for flag in mounts for part in flag[len("--mount=") :].split(","))
+            names += [part[len("from=") :] for part in parts if part.startswith("from=")]
+    return tuple(name for name in names if name)
+
+
+def resolve(
+    instructions: Iterable[Instruction], target: str = "", given: Mapping[str, str] | None = None
+) -> Build:
+    """
+    Return the stages of a parsed Dockerfile.
+
+    :param target: the stage to build, as ``docker build --target``.
+    :param given: the values of arguments, as ``docker build --build-arg``.
+    :raises Refused: it has no stage of that name.
+    """
+    stages: list[Stage] = []
+    head: list[Instruction] = []
+    globals_: dict[str, str] = dict(PLATFORM)
+    for written in instructions:
+        one = _with(written, given or {})
+        if one.name == "FROM":
+            stages.append(_begin(one, stages, globals_))
+            parent = stages[-1].parent
+            for trigger in (
+                one for step in (parent.steps if parent else ()) for one in triggered(step)
+            ):
+                stages[-1] = _go_on(stages[-1], trigger, globals_)
+        elif not stages:
+            head.append(one)
+            globals_.update(_declared(one, globals_, {}))
+        else:
+            stages[-1] = _go_on(stages[-1], one, globals_)
+    if target and _find(stages, target) is None:
+        raise Refused("target_missing")
+    return Build(tuple(stages), tuple(head), target)
+
+
+def _with(one: Instruction, given: Mapping[str, str]) -> Instruction:
+    """Return an ``ARG`` with the values that the builder is given in the place of its defaults."""
+    if one.name != "ARG":
+        return one
+    pairs = [(word.partition("=")[0], word) for word in one.value]
+    words = (f"{name}={given[name]}" if name in given else word for name, word in pairs)
+    return replace(one, value=tuple(words))
+
+
+def triggered(step: Step) -> tuple[Instruction, ...]:
+    """Return what an ``ONBUILD`` does to a stage that starts from its own; nothing for any other step."""
+    try:
+        return parse(f"FROM scratch\n{step.words[0]}\n")[1:] if step.name == "ONBUILD" else ()
+    except Refused:
+        return ()
+
+
+def _find(stages: Iterable[Stage], name: str) -> Stage | None:
+    found = None
+    for stage in stages:
+        if name == str(stage.index) or (stage.name and name.lower() == stage.name):
+            found = stage
+    return found
+
+
+def _begin(one: Instruction, stages: list[Stage], globals_: Mapping[str, str]) -> Stage:
+    base = expand(one.value[0], globals_)
+    parent = next((stage for stage in reversed(stages) if stage.name == base.lower() != ""), None)
+    return Stage(
+        index=len(stages),
+        name=one.value[2].lower() if len(one.value) > 1 else "",
+        base="" if parent else base,
+        parent=parent,
+        platform=one.flag("platform") or "",
+        steps=(),
+        config=replace(parent.config, args={}) if parent else initial(base),
+    )
+
+
+def _go_on(stage: Stage, one: Instruction, globals_: Mapping[str, str]) -> Stage:
+    before = stage.config
+    variables = {**before.args, **before.env}
+    words = (
+        one.value
+        if one.name in _AS_WRITTEN
+        else tuple(expand(word, variables) for word in one.value)
+    )
+    after = before.changed(one.name, words)
+    if one.name == "ARG":
+        after = replace(before, args={**before.args, **_declared(one, variables, globals_)})
+    return replace(stage, steps=(*stage.steps, Step(one, words)), config=after)
+
+
+def _declared(
+    one: Instruction, variables: Mapping[str, str], outer: Mapping[str, str]
+) -> dict[str, str]:
+    """Return the arguments that an ``ARG`` sets; one without a default takes the global value, if any."""
+    found: dict[str, str] = {}
+    for word in one.value:
+        name, given, default = word.partition("=")
+        if given:
+            found[name] = expand(default, {**variables, **found})
+        elif name in outer:
+            found[name] = outer[name]
+    return found

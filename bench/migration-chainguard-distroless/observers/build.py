@@ -1,0 +1,92 @@
+"""
+Observes an answer: what is seen when its image is built and started.
+
+An answer that is in ``observations/`` is not built again. Any other is built by ``BENCHGATE_BUILDER``; without it
+nothing is known of the answer, and its trial is unavailable.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from _benchgate_bench.migration_chainguard_distroless.dockerfile.instruction import Refused
+from _benchgate_bench.migration_chainguard_distroless.dockerfile.parser import parse
+from _benchgate_bench.migration_chainguard_distroless.expected import read_expected
+from _benchgate_bench.migration_chainguard_distroless.project import (
+    DOCKERFILE,
+    read_input,
+    read_output,
+)
+
+from .asked import asked
+from .builder import BUILDERS, Builder, Unavailable
+from .store import key_of, stored
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from benchgate import BenchCase
+
+BUILDER: Final = "BENCHGATE_BUILDER"
+IMAGES: Final = "BENCHGATE_IMAGES"
+SOURCES: Final = ("stand-in", "cgr.dev")
+"""Where base images come from: stand-ins made from Debian's packages, or Chainguard's registry."""
+
+
+class Build:
+    """Observes the image of an answer; :attr:`name` and :meth:`digest` are in each record."""
+
+    name = "build"
+
+    def digest(self) -> str:
+        """Return where base images come from: what was seen with one source is not compared with the other."""
+        return images()
+
+    def __call__(self, case: BenchCase, output: Mapping[str, Any]) -> dict[str, Any]:
+        """
+        Return what is seen of an answer.
+
+        :raises Unavailable: it is not in the store, and there is no builder or no image to build it from.
+        """
+        if case.disposition == "negative" or case.expected_path is None:
+            return {"asked": False}
+        try:
+            files = read_output(read_input(case.input_path), output)
+            parse(files[DOCKERFILE])
+        except Refused as refused:
+            return {"built": False, "error": refused.code}
+        wanted = asked(read_expected(case.expected_path))
+        found = stored(images()).get(key_of(wanted, files))
+        return dict(found) if found is not None else built(files, wanted)
+
+
+def images() -> str:
+    """Return the source of base images that is asked for."""
+    chosen = os.environ.get(IMAGES) or SOURCES[0]
+    if chosen not in SOURCES:
+        msg = f"{IMAGES} is {chosen!r}; it is one of {', '.join(SOURCES)}"
+        raise ValueError(msg)
+    return chosen
+
+
+def built(files: Mapping[str, str], wanted: Mapping[str, Any]) -> dict[str, Any]:
+    """
+    Build and start an answer, and return what is seen.
+
+    :raises Unavailable: there is no builder that can.
+    """
+    program = os.environ.get(BUILDER, "")
+    if program not in BUILDERS:
+        raise Unavailable(f"set {BUILDER}={'|'.join(BUILDERS)}")
+    builder = Builder(program, stands_in=images() == SOURCES[0])
+    why = builder.refuses()
+    if why:
+        raise Unavailable(why)
+    with tempfile.TemporaryDirectory(prefix="build-") as work:
+        return builder.observe(files, Path(work, "context"), wanted)
+
+
+build = Build()

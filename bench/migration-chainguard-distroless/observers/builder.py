@@ -1,0 +1,317 @@
+"""Builds one answer, starts it without a network, and says what can be seen from outside."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import tarfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from _benchgate_bench.migration_chainguard_distroless.dockerfile.reference import Reference
+
+from .content import Content
+from .standins.facts import FACTS
+from .standins.images import LABEL
+from .store import MAX_BYTES, compact
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+BUILDERS: Final = ("docker", "podman")
+"""Programs that build, start and show an image, with the same words."""
+
+BUILD_PATIENCE: Final = 300
+"""Seconds for an image to be built."""
+
+PATIENCE: Final = 4.0
+"""Seconds for a container to listen or to end."""
+
+HEALTH_PATIENCE: Final = 3.0
+"""Seconds for a health check to end."""
+
+CALM: Final = 2.0
+"""Seconds after which a container that listens on nothing counts as started."""
+
+MAX_TEXT: Final = 100
+"""Characters of a text that an observation keeps."""
+
+_FEW: Final = 40
+"""Characters of a text, or items of a list, of an observation that is too long."""
+
+_CONFINED: Final = (
+    *("--network", "none", "--cap-drop", "ALL"),
+    *("--sysctl", "net.ipv4.ip_unprivileged_port_start=1024"),
+)
+"""As in a cluster that grants nothing; Docker alone would let anybody listen on port 80."""
+
+_LISTEN: Final = "0A"
+_PLAIN: Final = (
+    (re.compile(r"ERROR: failed to solve: "), ""),
+    (re.compile(r"failed to calculate checksum of ref [^:]+::[^:]+: "), ""),
+    (re.compile(r"failed to walk \S+/buildkit-mount\d+"), "no such folder "),
+    (re.compile(r"Error response from daemon: "), ""),
+    (re.compile(r"failed to create (?:shim )?task.*unable to start container process: "), ""),
+    (re.compile(r"\d{4}/\d\d/\d\d \d\d:\d\d:\d\d "), ""),
+    (re.compile(r"lstat \S+/buildkit-mount\d+"), "lstat "),
+)
+_SYNTAX: Final = re.compile(r"(?m)\A#\s*syntax=docker/dockerfile[^\n]*\n")
+_NO_BASE: Final = re.compile(r"failed to solve: (\S+): failed to resolve source metadata")
+
+
+class Unavailable(RuntimeError):
+    """Nobody built the answer, so nothing is known of it."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(f"not built: {why}")
+
+
+class Builder:
+    """
+    A program that builds and starts.
+
+    :param stands_in: base images must be stand-ins; else they must not be.
+    """
+
+    def __init__(self, program: str, *, stands_in: bool) -> None:
+        self.program, self.stands_in = program, stands_in
+
+    def run(
+        self, *words: str | Path, check: bool = False, timeout: float | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        """Run the program."""
+        env = {**os.environ, "DOCKER_BUILDKIT": "1"}
+        return subprocess.run(
+            [self.program, *words],
+            capture_output=True, text=True, check=check, env=env, timeout=timeout,
+        )  # fmt: skip
+
+    def refuses(self) -> str:
+        """Return why the program cannot build here; empty if it can."""
+        if shutil.which(self.program) is None:
+            return f"{self.program} is not installed"
+        asked = self.run("version")
+        if asked.returncode:
+            return f"{self.program} does not answer: {last_line(asked.stderr)}"
+        if self.program == "docker" and self.run("buildx", "version").returncode:
+            return "docker has no buildx, without which it reads other Dockerfiles than BuildKit"
+        return ""
+
+    def observe(
+        self, files: Mapping[str, str], folder: Path, wanted: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """
+        Build and start the files of an answer, and return what is seen; what is not there or as usual is left out.
+
+        :param wanted: what :func:`.asked.asked` returns.
+        :raises Unavailable: an image is missing that somebody else could pull.
+        """
+        for path, text in files.items():
+            there = folder / path
+            there.parent.mkdir(parents=True, exist_ok=True)
+            # Docker's own frontend is the builder's; to fetch it takes a network.
+            there.write_text(
+                _SYNTAX.sub("", text) if path == "Dockerfile" else text, encoding="utf-8"
+            )
+            there.chmod(int(wanted.get("modes", {}).get(path, "644"), 8))
+        named = folder.with_suffix(".id")
+        options = ["--target", wanted["target"]] if wanted["target"] else []
+        for name, value in wanted.get("args", {}).items():
+            options += ["--build-arg", f"{name}={value}"]
+        # Packages come with the stand-ins; those of Chainguard are fetched.
+        options += ["--network=none", "--pull=false"] if self.stands_in else []
+        options += ["--progress=plain"] if self.program == "docker" else []
+        made = self.run(
+            "build", "--no-cache", "--iidfile", named, *options, folder, timeout=BUILD_PATIENCE
+        )
+        if made.returncode:
+            self._no_stand_in(made.stderr)
+            return {"built": False, "error": last_line(made.stderr)}
+        image = named.read_text().strip()
+        try:
+            return _shown(self._run(image, files, wanted))
+        finally:
+            self.run("rmi", "-f", image)
+
+    def _no_stand_in(self, said: str) -> None:
+        """Refuse to judge an answer that starts from an image which exists, and of which there is no stand-in."""
+        found = _NO_BASE.search(said)
+        reference = Reference.read(found[1]) if found else None
+        if self.stands_in and reference and reference.chainguard and reference.image in FACTS:
+            tagged = f"{reference.owner}/{reference.image}:latest"
+            if reference.full_tag in ("latest", "latest-dev") and not self.labelled(tagged):
+                raise Unavailable(f"there is no stand-in of {reference.text}")
+
+    def labelled(self, image: str) -> bool:
+        """Return whether an image is here, and is a stand-in."""
+        found = self.run("image", "inspect", "--format", "{{json .Config.Labels}}", image)
+        return not found.returncode and LABEL in found.stdout
+
+    def _run(
+        self, image: str, files: Mapping[str, str], wanted: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        config = self.inspect(image)["Config"]
+        check = (config.get("Healthcheck") or {}).get("Test") or []
+        env = dict(one.partition("=")[::2] for one in config.get("Env") or ())
+        seen: dict[str, Any] = {
+            "built": True,
+            "user": config.get("User") or "",
+            "exposed": sorted(p.removesuffix("/tcp") for p in config.get("ExposedPorts") or ()),
+            "check": " ".join(check[1:])[:MAX_TEXT] if check[:1] != ["NONE"] else "",
+            "lost": sorted(k for k, value in wanted["env"].items() if env.get(k) != value),
+        }
+        made = self.run("create", *_CONFINED, image)
+        if made.returncode:
+            words = [*(config.get("Entrypoint") or ()), *(config.get("Cmd") or ())]
+            return {**seen, "argv": words, "error": last_line(made.stderr), "exit": 125}
+        box = made.stdout.strip().splitlines()[-1]
+        try:
+            content = Content(files, wanted)
+            with self._stream("export", box) as tar:
+                content.read(tar)
+            if content.secrets:
+                with self._stream("save", image) as tar:
+                    content.read_layers(tar)
+            seen |= content.seen(stands_in=self.stands_in)
+            started = self.run("start", box)
+            found = self.inspect(box)
+            seen["argv"] = [found["Path"], *found["Args"]]
+            if started.returncode:
+                # Why it does not start comes first, that it does not comes last.
+                return {**seen, "error": last_line(started.stderr.partition("\n")[0]), "exit": 126}
+            return {**seen, **self._look(box, seen, check)}
+        finally:
+            self.run("rm", "-f", box)
+
+    @contextlib.contextmanager
+    def _stream(self, *words: str) -> Iterator[tarfile.TarFile]:
+        with (
+            subprocess.Popen([self.program, *words], stdout=subprocess.PIPE) as out,
+            tarfile.open(fileobj=out.stdout, mode="r|") as tar,
+        ):
+            yield tar
+
+    def _look(self, box: str, seen: Mapping[str, Any], check: list[str]) -> dict[str, Any]:
+        began, process = time.monotonic(), _Process()
+        while True:
+            found = self.inspect(box)
+            state = found["State"]
+            if state["Running"]:
+                with contextlib.suppress(OSError):
+                    process = _Process.read(state["Pid"])
+            passed = time.monotonic() - began
+            patience = PATIENCE if seen["exposed"] else CALM
+            if not state["Running"] or (process.ports and passed > CALM / 2) or passed > patience:
+                break
+            time.sleep(0.1)
+        running = state["Running"]
+        error = "" if running or not state["ExitCode"] else last_line(self.run("logs", box).stderr)
+        return {
+            "error": error,
+            "exit": None if running else state["ExitCode"],
+            "uid": process.uid if process.uid >= 0 else _uid(found["Config"].get("User") or ""),
+            "folder": process.folder or found["Config"].get("WorkingDir") or "/",
+            "ports": process.ports,
+            "ran": [one for one in process.commands if one != seen["argv"]][:2],
+            "health": self._health(box, check) if running and check[:1] != ["NONE"] else None,
+        }
+
+    def _health(self, box: str, check: list[str]) -> int | None:
+        if not check:
+            return None
+        kind, *words = check
+        command = ["/bin/sh", "-c", *words] if kind == "CMD-SHELL" else words
+        try:
+            return self.run("exec", box, *command, timeout=HEALTH_PATIENCE).returncode
+        except subprocess.TimeoutExpired:
+            # A stand-in asks nobody and does not end; that it began is what can be seen.
+            return 0
+
+    def inspect(self, name: str) -> Any:
+        """Return what the program says of an image or a container."""
+        return json.loads(self.run("inspect", name, check=True).stdout)[0]
+
+
+class _Process:
+    """The processes of a container: user and folder of the first, ports and command lines of all."""
+
+    def __init__(self) -> None:
+        self.uid, self.folder = -1, ""
+        self.ports: list[int] = []
+        self.commands: list[list[str]] = []
+
+    @classmethod
+    def read(cls, pid: int) -> _Process:
+        """Read what the kernel says of a process and of those that it started."""
+        one, proc = cls(), Path("/proc")
+        status = (proc / f"{pid}/status").read_text()
+        one.uid = int(re.search(r"^Uid:\s+(\d+)", status, re.MULTILINE)[1])  # type: ignore[index]
+        one.folder = str((proc / f"{pid}/cwd").readlink())
+        for table in ("tcp", "tcp6"):
+            for line in (proc / f"{pid}/net/{table}").read_text().splitlines()[1:]:
+                parts = line.split()
+                if parts[3] == _LISTEN:
+                    one.ports.append(int(parts[1].rpartition(":")[2], 16))
+        one.ports = sorted(set(one.ports))
+        held = (proc / str(pid), *_below(pid))
+        # A process that names itself leaves empty words behind the name.
+        texts = [_text(at / "cmdline") for at in held]
+        one.commands = [[word for word in text.split("\0") if word] for text in texts if text]
+        return one
+
+
+def _below(pid: int) -> Iterator[Path]:
+    parents = {
+        int(path.name): re.search(r"^PPid:\s+(\d+)", _text(path / "status"), re.MULTILINE)
+        for path in Path("/proc").glob("[0-9]*")
+    }
+    waiting = [pid]
+    while waiting:
+        above = waiting.pop()
+        for one, found in sorted(parents.items()):
+            if found and int(found[1]) == above:
+                waiting.append(one)
+                yield Path("/proc", str(one))
+
+
+def _text(path: Path) -> str:
+    with contextlib.suppress(OSError):
+        return path.read_text(errors="replace")
+    return ""
+
+
+def _uid(user: str) -> int:
+    """Return the number of a user that a container was started as, which ended too soon to look; -1 for a name."""
+    name = user.partition(":")[0] or "0"
+    return 0 if name == "root" else int(name) if name.isdecimal() else -1
+
+
+def _shown(seen: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is not as usual, cut to a size that is kept."""
+    kept = {key: held for key, held in seen.items() if held not in ("", [], None) or key == "argv"}
+    if "ran" in kept:
+        kept["ran"] = [[word[:MAX_TEXT] for word in words[:8]] for words in kept["ran"]]
+    kept["argv"] = [word[:MAX_TEXT] for word in kept["argv"][:12]]
+    # What explains is cut before what decides.
+    for shorter in (_FEW, 0):
+        for key in ("error", "left", "needless", "shells", "ran"):
+            if len(compact(kept).encode()) > MAX_BYTES and key in kept:
+                kept[key] = kept[key][:shorter] or kept[key][:1]
+    return kept
+
+
+def last_line(text: str) -> str:
+    """Return the last line of what a program said, without places of this machine, times and identities."""
+    lines = [line for line in text.strip().split("\n") if line.strip()]
+    last = lines[-1] if lines else ""
+    pulled = _NO_BASE.search(last)
+    if pulled:
+        return f"cannot pull {pulled[1]}"[:MAX_TEXT]
+    for pattern, plain in _PLAIN:
+        last = pattern.sub(plain, last)
+    return last[:MAX_TEXT]

@@ -1,0 +1,80 @@
+"""
+Base images: frozen facts about Chainguard's, of which stand-ins are made.
+
+The facts are those of the free ``latest`` image: entrypoint, command, user, working folder, shells, variables. Source:
+github.com/chainguard-images/images, Apache-2.0, ``images/*/locked_config.json``; ``tools/write_facts.py`` writes them.
+They are part of the observer's digest: what was observed under other facts is not compared with what is under these.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from _benchgate_bench.migration_chainguard_distroless.dockerfile.reference import Reference
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """
+    What an image contains and how it is configured.
+
+    :param user: the default user.
+    :param users: the names of users that exist.
+    :param shells: its packages that are shells.
+    :param apk: it has the package manager.
+    :param holds: its other packages, those that a stand-in has or that a case asks for.
+    :param env: its variables.
+    :param dev: what its ``-dev`` variant has besides, of shells and such packages.
+    """
+
+    entrypoint: tuple[str, ...] = ()
+    cmd: tuple[str, ...] = ()
+    user: str = "65532"
+    users: tuple[str, ...] = ("nonroot",)
+    workdir: str = "/"
+    shells: tuple[str, ...] = ()
+    apk: bool = False
+    holds: tuple[str, ...] = ()
+    env: tuple[tuple[str, str], ...] = ()
+    dev: tuple[str, ...] = ()
+
+
+def _read(held: Mapping[str, Any]) -> Facts:
+    fields: dict[str, Any] = {
+        key: tuple(one) if isinstance(one, list) else one for key, one in held.items()
+    }
+    return Facts(**{**fields, "env": tuple(held.get("env", {}).items())})
+
+
+FACTS: Final = MappingProxyType(
+    {
+        name: _read(held)
+        for name, held in json.loads(
+            Path(__file__).with_name("facts.json").read_text("utf-8")
+        ).items()
+    }
+)
+"""Facts by the name under which an image is pulled: every image of the snapshot with a tag ``latest``."""
+
+EMPTY: Final = Facts(user="0", users=())
+"""What ``scratch`` holds: nothing, and root unless ``USER`` gives a number."""
+
+
+def facts_of(reference: Reference | None) -> Facts | None:
+    """
+    Return what is known about a Chainguard image, None for one that is not in the table and for those of others.
+
+    A ``-dev`` variant has busybox and apk, and more.
+    """
+    facts = FACTS.get(reference.image) if reference and reference.chainguard else None
+    if facts is None or reference is None or not reference.tag.endswith("-dev"):
+        return facts
+    shells = sorted({*facts.shells, "busybox", *(set(facts.dev) & {"bash", "zsh"})})
+    return replace(facts, shells=tuple(shells), holds=(*facts.holds, *facts.dev), apk=True)

@@ -1,0 +1,36 @@
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""Answers that others wrote, and those that were once judged wrongly, against what they are meant to be."""
+
+import pytest
+from _benchgate_bench.migration_chainguard_distroless.tests.support import score
+from _benchgate_bench.migration_chainguard_distroless.tools.answers import listed
+
+SIZES = {"blind": (124, 52), "unseen": (32, 16), "mended": (14, 5)}
+"""How many answers each list has, and how many of them are right."""
+
+WRONG = {
+    ("blind", 59): "one architecture: a program for the builder's platform starts here",
+    ("unseen", 17): "BuildKit gives the copy to root if there is no such user; other builders fail",
+    (
+        "unseen",
+        20,
+    ): "Debian's busybox, of which the stand-ins are made, has no find -delete; Wolfi's has",
+}
+"""Those that are judged wrongly, by their number, each with the reason."""
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_the_lists_have_their_size(name):
+    assert len(listed(name)) == SIZES[name][0]
+    assert sum(one["right"] for one in listed(name)) == SIZES[name][1]
+
+
+@pytest.mark.parametrize(
+    ("name", "at"), [(name, at) for name in SIZES for at in range(SIZES[name][0])]
+)
+def test_an_answer_is_judged_as_it_was_meant(name, at):
+    one = listed(name)[at]
+    found = score(one["case"], {"Dockerfile": one["dockerfile"], **one.get("files", {})})
+    good = found.passed and found.safety_penalty == 0.0
+
+    assert good is (one["right"] is not ((name, at) in WRONG)), (one["why"], found.explanation)

@@ -1,0 +1,364 @@
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""The observer: what is shipped of it, what it looks at, and what it says when nobody can build."""
+
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+
+import pytest
+from _benchgate_bench.migration_chainguard_distroless.dockerfile.reference import Reference
+from _benchgate_bench.migration_chainguard_distroless.expected import Expected, read_expected
+from _benchgate_bench.migration_chainguard_distroless.observers import asked, build, store
+from _benchgate_bench.migration_chainguard_distroless.observers.builder import (
+    Builder,
+    Unavailable,
+    last_line,
+)
+from _benchgate_bench.migration_chainguard_distroless.observers.content import Content
+from _benchgate_bench.migration_chainguard_distroless.observers.standins.facts import (
+    FACTS,
+    facts_of,
+)
+from _benchgate_bench.migration_chainguard_distroless.tests.support import (
+    CASES,
+    CLASS,
+    FREE,
+    best,
+    load,
+    needs_observations,
+    unobserved,
+)
+from _benchgate_bench.migration_chainguard_distroless.tools import score_answers
+from _benchgate_bench.migration_chainguard_distroless.tools.answers import task
+
+from benchgate import run_eval
+
+KEY = "-----BEGIN RSA PRIVATE KEY-----\n"
+TIMED = ("error", "exit", "folder", "health", "ports", "ran", "uid")
+"""What depends on when one looks."""
+
+
+def wanted(**held):
+    fields = {"schema_version": 1, "final_images": {}, "argv": [], **held}
+    return asked.asked(Expected.model_validate(fields))
+
+
+def tar(modes=(), **files):
+    held = io.BytesIO()
+    with tarfile.open(fileobj=held, mode="w") as out:
+        for name, data in files.items():
+            info = tarfile.TarInfo(name)
+            body = data if isinstance(data, bytes) else data.encode()
+            info.size, info.mode = len(body), 0o4755 if name in modes else 0o644
+            out.addfile(info, io.BytesIO(body))
+    return held.getvalue()
+
+
+def read(archive):
+    return tarfile.open(fileobj=io.BytesIO(archive), mode="r|")
+
+
+def test_an_observation_of_every_answer_is_shipped():
+    assert not unobserved(), (
+        "build them: BENCHGATE_BUILDER=docker python tools/record_observations.py"
+    )
+
+
+def test_observations_are_small():
+    kept = store.stored("stand-in")
+
+    assert max(len(store.compact(one).encode()) for one in kept.values()) <= store.MAX_BYTES
+    assert sum(path.stat().st_size for path in store.SHELF.iterdir()) <= 2_000_000
+
+
+def test_the_store_is_the_same_for_the_same_observations(tmp_path, monkeypatch):
+    monkeypatch.setattr(store, "SHELF", tmp_path)
+    store.store("x", {"b": {"built": True}, "a": {"error": "\u00e9"}})
+    first = (tmp_path / "x.json.gz").read_bytes()
+    store.store("x", {"a": {"error": "\u00e9"}, "b": {"built": True}})
+
+    assert (tmp_path / "x.json.gz").read_bytes() == first
+    assert store.stored("x") == {"a": {"error": "\u00e9"}, "b": {"built": True}}
+    assert store.stored("y") == {}
+    store.stored.cache_clear()
+
+
+def test_an_answer_is_its_files_and_what_is_asked_of_it():
+    key = store.key_of(wanted(files=["/a"]), {"Dockerfile": "FROM a"})
+
+    assert key != store.key_of(wanted(files=["/b"]), {"Dockerfile": "FROM a"})
+    assert key != store.key_of(wanted(files=["/a"]), {"Dockerfile": "FROM a", "x": ""})
+    assert key == store.key_of(wanted(files=["/a"], argv=[["x"]]), {"Dockerfile": "FROM a"})
+
+
+@pytest.fixture
+def without_builder(monkeypatch, tmp_path):
+    """No docker on PATH, and nobody who asks for one."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    for name in ("BENCHGATE_BUILDER", "BENCHGATE_IMAGES"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@needs_observations()
+@pytest.mark.usefixtures("without_builder")
+@pytest.mark.parametrize("system", ["stage-aware", "table-converter"])
+def test_a_run_of_a_shipped_system_needs_no_builder(system):
+    report = run_eval(CLASS.name, system_under_test=system, bench_root=CLASS.parent)
+
+    assert report.complete
+    assert len(report.per_case) == len(CASES)
+    assert report.observer.name == "build"
+    assert report.observer.digest == "stand-in"
+
+
+@pytest.mark.usefixtures("without_builder")
+def test_an_answer_that_nobody_built_is_unavailable_and_the_run_incomplete(monkeypatch):
+    # Nobody has observed anything with these images.
+    monkeypatch.setenv("BENCHGATE_IMAGES", "cgr.dev")
+    report = run_eval(
+        CLASS.name,
+        system_under_test="stage-aware",
+        case_filter="01[6-8]*",
+        bench_root=CLASS.parent,
+    )
+
+    assert not report.complete
+    assert [one.outcome for one in report.per_case] == ["unavailable", "scored", "scored"]
+    assert report.per_case[0].score is None
+    assert report.per_case[0].detail == (
+        "observer build: Unavailable: not built: set BENCHGATE_BUILDER=docker|podman"
+    )
+
+
+@pytest.mark.usefixtures("without_builder")
+def test_a_builder_that_is_not_there_is_named(monkeypatch):
+    monkeypatch.setenv("BENCHGATE_BUILDER", "podman")
+    with pytest.raises(Unavailable, match=r"^not built: podman is not installed$"):
+        build.built({"Dockerfile": "FROM a\n"}, wanted())
+
+
+def test_images_come_from_one_of_two_sources(monkeypatch):
+    monkeypatch.setenv("BENCHGATE_IMAGES", "docker.io")
+    with pytest.raises(ValueError, match=r"BENCHGATE_IMAGES is 'docker.io'; it is one of stand-in"):
+        build.build.digest()
+
+
+@pytest.mark.usefixtures("without_builder")
+def test_what_is_no_dockerfile_is_not_built():
+    case = load("001-python-cmd-clash")
+
+    assert build.build(case, {"files": {"Dockerfile": "USER a"}})["error"] == "from_missing"
+    assert build.build(case, {}) == {"built": False, "error": "output_missing_file"}
+    assert build.build(load("018-already-static"), {}) == {"asked": False}
+
+
+@pytest.fixture
+def docker(tmp_path, monkeypatch):
+    """A docker that notes what it is given, and whose build fails with a text."""
+
+    def make(text):
+        program = tmp_path / "docker"
+        program.write_text(
+            "#!/bin/sh\n"
+            f'[ $1 = build ] || exit 1\necho "$@" > {tmp_path}/words\n'
+            f"for last; do :; done\nls -l $last > {tmp_path}/files\necho '{text}' >&2\nexit 1\n"
+        )
+        program.chmod(0o755)
+        monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+        return Builder("docker", stands_in=True)
+
+    return make
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the stand-in for docker is a shell script")
+def test_a_case_may_ask_for_arguments_and_rights(docker, tmp_path):
+    asks = wanted(build_args={"V": "2", "A": "b c"}, modes={"run.sh": "755"}, target="one")
+    files = {"Dockerfile": "# syntax=docker/dockerfile:1\nFROM a\n", "run.sh": "", "a.txt": ""}
+    found = docker("gone").observe(files, tmp_path / "context", asks)
+
+    assert found == {"built": False, "error": "gone"}
+    words = (tmp_path / "words").read_text()
+    assert "--target one --build-arg A=b c --build-arg V=2 --network=none --pull=false" in words
+    rights = {line[-6:]: line[:10] for line in (tmp_path / "files").read_text().splitlines()}
+    assert (rights["run.sh"], rights[" a.txt"]) == ("-rwxr-xr-x", "-rw-r--r--")
+    assert (tmp_path / "context/Dockerfile").read_text() == "FROM a\n"
+    assert "args" not in wanted()
+    assert "modes" not in wanted()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="isolation=process needs Linux")
+def test_what_was_not_built_is_built_later_and_no_system_called_again(
+    docker, tmp_path, monkeypatch
+):
+    docker("gone")
+    (tmp_path / "calls").touch()
+    (tmp_path / "nobody.py").write_text(
+        f"def system(case):\n    open({str(tmp_path / 'calls')!r}, 'a').write('1')\n"
+        "    return {'files': {'Dockerfile': 'FROM scratch'}}\n"
+    )
+    words = [
+        *(sys.executable, "-m", "benchgate", "run", f"--task-class={CLASS.name}"),
+        *(f"--bench-root={CLASS.parent}", f"--pythonpath={tmp_path}", "--system=nobody:system"),
+        *("--baseline=none", f"--out={tmp_path / 'out'}"),
+    ]
+    for builder, why in (
+        ("", "set BENCHGATE_BUILDER=docker|podman"),
+        ("docker", "docker does not answer"),
+    ):
+        monkeypatch.setenv("BENCHGATE_BUILDER", builder)
+        done = subprocess.run(  # noqa: S603 - benchgate
+            words, capture_output=True, text=True, check=False, cwd=tmp_path
+        )
+        said = f'"detail": "observer build: Unavailable: not built: {why}'
+        assert done.stdout.count(said) == 38, done.stderr
+        assert (tmp_path / "calls").read_text() == "1" * len(CASES)
+        words.append("--resume")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the stand-in for docker is a shell script")
+def test_an_image_without_a_stand_in_says_nothing_of_the_answer(docker, tmp_path):
+    text = "ERROR: failed to solve: cgr.dev/o/redis:latest: failed to resolve source metadata for x"
+    with pytest.raises(Unavailable, match=r"there is no stand-in of cgr.dev/o/redis:latest"):
+        docker(text).observe({"Dockerfile": "FROM a"}, tmp_path / "x", wanted())
+    for image in ("python:3.12", "cgr.dev/o/redis:7", "cgr.dev/o/nothing:latest"):
+        found = docker(text.replace("cgr.dev/o/redis:latest", image)).observe(
+            {"Dockerfile": "FROM a"}, tmp_path / "x", wanted()
+        )
+        assert found == {"built": False, "error": f"cannot pull {image}"}
+
+
+def test_the_last_line_names_no_place_of_the_machine():
+    assert last_line("a\n\nERROR: failed to solve: process x\n") == "process x"
+    assert last_line("2026/11/25 10:00:00 gone\n") == "gone"
+    assert last_line("lstat /var/lib/x/buildkit-mount123/a") == "lstat /a"
+    assert last_line("") == ""
+    assert len(last_line("x" * 999)) == 100
+
+
+def test_what_an_image_has_and_lacks():
+    held = wanted(
+        files=["/app/a", "/app/b"],
+        packages=[{"any_of": ["jq"]}, {"any_of": ["certs"], "files": ["/etc/ssl"]}],
+        packages_allowed=["xz"],
+        unneeded=["test.py", "gone.py"],
+        file_rules=[{"path": "/c", "must": ["x"], "must_not": ["y"]}],
+        port_rules=[{"path": "/d", "must": ["x"]}],
+    )
+    project = {"test.py": "test\n", "gone.py": "gone!\n", ".env": "A=123", "k": KEY}
+    content = Content(project, held)
+    content.read(
+        read(
+            tar(
+                modes=("app/s",),
+                **{
+                    "./app/a": "1", "app/s": "s", "etc/ssl/c": "c", "copied": "test\n", "c": "x # y", "d": "# x",
+                    "usr/share/standin/installed/curl": "", "usr/share/standin/installed/xz": "",
+                    "bin/sh": "", "app/renamed": "A=123", "usr/lib/id_rsa": "1", "app/id_rsa": "1",
+                },
+            )
+        )
+    )  # fmt: skip
+
+    assert content.seen(stands_in=True) == {
+        "lacks": ["/app/b"],
+        "needs": ["jq"],
+        "needless": ["curl"],
+        "breaks": ["/d"],
+        "shells": ["bin/sh"],
+        "left": ["test.py"],
+        "secrets": [".env", "app/id_rsa"],
+        "setuid": ["/app/s"],
+    }
+    assert content.seen(stands_in=False)["needless"] == []
+
+
+def test_a_secret_in_a_layer_is_in_the_image():
+    content = Content({".env": "A=123"}, wanted())
+    layer = tar(**{"app/.env": "A=123"})
+    content.read(read(tar(**{"app/other": "x"})))
+    assert content.seen(stands_in=True)["secrets"] == []
+    content.read_layers(
+        read(tar(**{"manifest.json": "[]", "blobs/1": layer, "blobs/2": b"x" * 600}))
+    )
+
+    assert content.seen(stands_in=True)["secrets"] == [".env"]
+
+
+def test_packages_of_real_images_are_those_of_their_database():
+    content = Content({}, wanted(packages=[{"any_of": ["jq"]}, {"any_of": ["xz"]}]))
+    content.read(read(tar(**{"lib/apk/db/installed": "P:jq\nV:1\n\nP:curl\n"})))
+
+    assert content.seen(stands_in=False)["needs"] == ["xz"]
+
+
+def test_shells_of_an_accepted_image_are_its_own():
+    assert asked.own_shells(load_expected("002-node-npm-start")) == [
+        "bin/ash",
+        "bin/busybox",
+        "bin/sh",
+    ]
+    assert asked.own_shells(load_expected("001-python-cmd-clash")) == []
+    assert "usr/bin/apk" in asked.own_shells(load_expected("006-apt-names"))
+
+
+def test_facts_are_those_of_the_locked_configurations():
+    plain, dev = (facts_of(Reference(f"{FREE}/node", tag)) for tag in ("latest", "latest-dev"))
+
+    assert (plain.entrypoint, plain.user, plain.users, plain.workdir, plain.shells, plain.apk) == (
+        ("/usr/bin/node",), "65532", ("node",), "/app", ("busybox",), False,
+    )  # fmt: skip
+    assert (dev.shells, dev.apk, dev.user) == (("bash", "busybox"), True, "65532")
+    assert {"pnpm", "yarn"} <= set(dev.holds) - set(plain.holds)
+    assert dict(FACTS["aspnet-runtime"].env)["APP_UID"] == "65532"
+    assert FACTS["chainguard-base"] == FACTS["wolfi-base"]
+    assert sum("ca-certificates-bundle" in one.holds for one in FACTS.values()) > 50
+    assert facts_of(Reference(f"{FREE}/something")) is None
+    assert facts_of(Reference("python")) is None
+    assert facts_of(None) is None
+
+
+@pytest.mark.usefixtures("without_builder")
+def test_answers_to_other_dockerfiles_are_scored_and_compared_with_labels(
+    tmp_path, monkeypatch, capsys
+):
+    case = load("001-python-cmd-clash")
+    app = tmp_path / "app"
+    shutil.copytree(case.input_path, app / "input")
+    shutil.copytree(case.expected_path, app / "expected")
+    for name, text in {"good": best(case.case_id)["Dockerfile"], "new": "FROM scratch\n"}.items():
+        (app / "answers" / name).mkdir(parents=True)
+        (app / "answers" / name / "Dockerfile").write_text(text)
+    (app / "answers/labels.json").write_text('{"good": true, "new": false}')
+    monkeypatch.setattr(sys, "argv", ["", str(tmp_path)])
+
+    assert score_answers.main() == 1
+    said = capsys.readouterr().out
+    assert "app/good: passed" in said
+    assert "app/new: unknown not built: set BENCHGATE_BUILDER=docker|podman" in said
+    assert "0 of 1 judged wrongly: 0 right ones refused, 0 broken ones passed; 95 %" in said
+    assert said.endswith("1 not built\n")
+    assert score_answers.interval(26, 104) == pytest.approx((0.177, 0.341), abs=1e-3)
+
+
+def load_expected(case_id):
+    return read_expected(load(case_id).expected_path)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    not os.environ.get("BENCHGATE_BUILDER"), reason="BENCHGATE_BUILDER: what builds, with stand-ins"
+)
+@pytest.mark.parametrize(
+    "case_id", ["001-python-cmd-clash", "004-go-static-certs", "038-onbuild-base"]
+)
+def test_a_build_of_today_shows_the_same(case_id):
+    key, files, asks = task(load(case_id), best(case_id))
+    today, known = build.built(files, asks), store.stored("stand-in")[key]
+    fixed = [{k: v for k, v in one.items() if k not in TIMED} for one in (today, known)]
+
+    assert json.loads(json.dumps(fixed[0])) == fixed[1]

@@ -1,0 +1,101 @@
+"""
+Build the answers that ship with the class, and keep what was seen in ``observations/``.
+
+    python bench/migration-chainguard-distroless/tools/record_observations.py --load DEBIAN [--python PREFIX]
+    BENCHGATE_BUILDER=docker python bench/migration-chainguard-distroless/tools/record_observations.py
+
+The first makes the stand-ins and loads them; ``--projects`` names further folders whose packages of Python they must
+have. The second builds what is not in the store, and drops what no answer needs any more.
+
+A daemon that needs no network can be had from Debian's ``docker.io``, ``docker-cli``, ``docker-buildx``, ``containerd``
+and ``runc``, unpacked with ``dpkg -x`` and started as root by
+
+    dockerd --iptables=false --ip6tables=false --bridge=none --userland-proxy=false -H unix:///run/judge.sock \
+        --data-root DIR --exec-root DIR --pidfile FILE
+
+with ``DOCKER_HOST`` set to that socket; the client looks for ``docker-buildx`` in ``$DOCKER_CONFIG/cli-plugins``.
+``DEBIAN`` is a folder with ``busybox-static``, ``tini``, ``nginx`` and ``libpcre2-8-0``, unpacked in the same way.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, Final
+
+from benchgate.loader.imports import bench_package
+
+CLASS: Final = Path(__file__).resolve().parent.parent
+EACH: Final = 10
+"""Answers after which the store is written: what ends a run loses none of those before."""
+
+
+def main() -> int:
+    """Load the stand-ins, or build the answers."""
+    asked = _arguments()
+    with bench_package(CLASS.parent):
+        if asked.load:
+            from _benchgate_bench.migration_chainguard_distroless.observers.standins import (
+                images,
+                stock,
+            )
+
+            with tempfile.TemporaryDirectory(prefix="stand-ins-") as work:
+                sources = images.Sources(asked.load, asked.python, asked.node, Path(work))
+                stock.load_all([asked.program], sources, [CLASS / "cases", *asked.projects])
+            return 0
+        return record(asked.jobs, again=asked.again)
+
+
+def record(jobs: int, *, again: bool) -> int:
+    """Build what is not in the store; return how many could not be."""
+    from _benchgate_bench.migration_chainguard_distroless.observers import build, store
+    from _benchgate_bench.migration_chainguard_distroless.tools.answers import answers, task
+
+    images = build.images()
+    known = {} if again else store.stored(images)
+    kept: dict[str, Any] = {}
+    waiting: dict[str, Any] = {}
+    for name, case, files in answers():
+        key, whole, wanted = task(case, files)
+        if key in known:
+            kept[key] = known[key]
+        else:
+            waiting.setdefault(key, (name, whole, wanted))
+    failed = 0
+    with ThreadPoolExecutor(jobs) as pool:
+        futures = {key: pool.submit(build.built, *one[1:]) for key, one in waiting.items()}
+        for at, (key, future) in enumerate(futures.items()):
+            try:
+                kept[key] = future.result()
+                said = kept[key].get("error", "") or "started"
+            except RuntimeError as error:
+                failed, said = failed + 1, str(error)
+            sys.stdout.write(f"{waiting[key][0]}: {said}\n")
+            sys.stdout.flush()
+            if at % EACH == 0:
+                store.store(images, {**known, **kept})
+    store.store(images, {**known, **kept} if failed else kept)
+    sys.stdout.write(f"{len(kept)} observations, {failed} answers could not be built\n")
+    return min(failed, 1)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="Builds answers and keeps what was seen.")
+    parser.add_argument(
+        "--load", type=Path, help="make the stand-ins of this folder of Debian's packages"
+    )
+    parser.add_argument("--python", type=Path, default=Path(sys.base_prefix))
+    parser.add_argument("--node", type=Path, default=Path("/usr/bin/node"))
+    parser.add_argument("--program", default="docker", help="what loads the stand-ins")
+    parser.add_argument("--projects", type=Path, nargs="*", default=[])
+    parser.add_argument("--jobs", type=int, default=2, help="answers that are built at once")
+    parser.add_argument("--again", action="store_true", help="build those in the store as well")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

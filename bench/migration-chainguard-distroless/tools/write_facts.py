@@ -1,0 +1,97 @@
+"""
+Write the facts about all of Chainguard's images from their locked configurations.
+
+    python bench/migration-chainguard-distroless/tools/write_facts.py CLONE
+
+``CLONE`` is a git folder of github.com/chainguard-images/images that has the commit :data:`COMMIT`.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+COMMIT: Final = "cd7edd236bf1738260cf528cd8886f5353c3a3b8"
+FACTS: Final = Path(__file__).resolve().parent.parent / "observers/standins/facts.json"
+SHELLS: Final = ("bash", "bash-binsh", "busybox", "dash", "dash-binsh", "zsh")
+HELD: Final = (
+    "binutils",
+    "ca-certificates-bundle",
+    "curl",
+    "dumb-init",
+    "pnpm",
+    "tini",
+    "tzdata",
+    "uv",
+    "yarn",
+)
+"""The packages that a stand-in has, or that a case may ask for."""
+
+ASSUMED: Final = {"chainguard-base": "wolfi-base"}
+"""Images that the commit does not have, and the one that each is assumed to equal."""
+
+
+def main() -> None:
+    """Write the facts."""
+    clone = sys.argv[1]
+    names = _git(clone, "ls-tree", "-r", "--name-only", COMMIT, "images/").splitlines()
+    found: dict[str, Any] = {}
+    for path in names:
+        if path.endswith("/locked_config.json"):
+            held = json.loads(_git(clone, "show", f"{COMMIT}:{path}"))
+            for repository, locks in held["repoTags"].items():
+                for lock, tags in locks.items():
+                    if "latest" in tags:
+                        image = facts(_config(held["imageLocks"][lock], "configs"))
+                        dev = _config(held["imageLocks"][lock], "devConfigs")
+                        own = {*image.get("shells", ()), *image.get("holds", ())}
+                        more = _packages(dev) & {*SHELLS, *HELD} - own if dev else set()
+                        image |= {"dev": sorted(more)} if more else {}
+                        found[repository.rpartition("/")[2]] = image
+    found |= {name: found[like] for name, like in ASSUMED.items() if name not in found}
+    lines = [f'"{name}": {json.dumps(found[name])}' for name in sorted(found)]
+    FACTS.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+
+
+def facts(config: dict[str, Any]) -> dict[str, Any]:
+    """Return what a configuration says of its image; what is as usual is left out."""
+    packages = _packages(config)
+    accounts = config["accounts"]
+    found = {
+        "entrypoint": shlex.split(config["entrypoint"]["command"]),
+        "cmd": shlex.split(config["cmd"]),
+        "user": accounts["run-as"] or "0",
+        "users": [one["username"] for one in accounts["users"] or ()],
+        "workdir": config["work-dir"] or "/",
+        "shells": sorted(packages & set(SHELLS)),
+        "apk": "apk-tools" in packages,
+        "holds": sorted(packages & set(HELD)),
+        "env": dict(sorted((config["environment"] or {}).items())),
+    }
+    usual = {"user": "65532", "users": ["nonroot"], "workdir": "/", "apk": False, "env": {}}
+    return {key: held for key, held in found.items() if held != usual.get(key, [])}
+
+
+def _config(lock: dict[str, Any], kind: str) -> dict[str, Any]:
+    held = lock.get(kind) or {}
+    text = held.get("amd64") or next(iter(held.values()), "")
+    found: dict[str, Any] = json.loads(text)["config"] if text else {}
+    return found
+
+
+def _packages(config: dict[str, Any]) -> set[str]:
+    names = {text.partition("=")[0] for text in config["contents"]["packages"]}
+    return names | {"pnpm" for name in names if name.startswith("pnpm-")}
+
+
+def _git(clone: str, *words: str) -> str:
+    command = ["git", "-C", clone, *words]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout  # noqa: S603
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,102 @@
+"""How much of the width of an interval is the noise of a judge, on judges whose noise is known."""
+
+from __future__ import annotations
+
+import re
+from statistics import mean
+
+import numpy as np
+import pytest
+
+from benchgate.aggregate import build_report
+from benchgate.gates.baseline import arm
+from benchgate.gates.notes import NOISE_FROM, observer_noise
+from benchgate.gates.policy import make_policy
+from benchgate.gates.vectors import weigh_arms
+from benchgate.ids import RunPlan
+from benchgate.models import BenchScore, Observed, RunDigests, TrialResult
+from benchgate.taxonomy import RESERVED, Taxonomy
+
+SHA = "0" * 64
+TEXT = (
+    r"known to \+-([\d.]+), with (\d) verdicts an output it would be \+-([\d.]+) "
+    r"\(the observer's part is (\d+)%\)"
+)
+
+
+def _report(outputs):
+    """Return the report of a run of cases by their ids, each with the scores of its verdicts."""
+    digests = dict.fromkeys(("rubric", "scorer", "taxonomy", "policy"), SHA)
+    plan = RunPlan(
+        task_class="toy",
+        case_ids=tuple(outputs),
+        scope="selected",
+        system="s",
+        trial_count=1,
+        seed=0,
+        digests=RunDigests(cases=dict.fromkeys(outputs, SHA), system=None, **digests),
+        harness_version="0",
+    )
+    trials = [
+        TrialResult(
+            case_id=case,
+            trial=0,
+            seed=0,
+            held_out=False,
+            outcome="scored",
+            score=BenchScore(passed=mean(rows) >= 0.5, score=mean(rows), safety_penalty=0.0),
+            observed=Observed(output=SHA, verdicts=tuple((one >= 0.5, one) for one in rows)),
+        )
+        for case, rows in outputs.items()
+    ]
+    return build_report(plan, trials, Taxonomy(RESERVED))
+
+
+def _noted(random, *, cases=40, verdicts=3, judge=0.15):
+    """Return what is said of two runs on the same cases, whose true scores differ by 0.1 and a noise of 0.1."""
+    truth = random.uniform(0.3, 0.6, cases)
+    sides = []
+    for gain in (0.0, 0.1):
+        true = truth + gain + random.normal(0.0, 0.1, cases)
+        seen = np.clip(true[:, None] + random.normal(0.0, judge, (cases, verdicts)), 0.0, 1.0)
+        sides.append({f"c{n:02}": [float(x) for x in row] for n, row in enumerate(seen)})
+    before, after = map(_report, sides)
+    policy = make_policy({"test": "paired", "safety": "optional"})
+    figures, _ = weigh_arms(arm(before), arm(after), policy, advice=False)
+    return dict(observer_noise(after, figures)).get("observer_noise")
+
+
+def _widths(random, **drawn):
+    return [tuple(map(float, re.search(TEXT, _noted(random, **drawn)).groups())) for _ in range(60)]
+
+
+def test_what_more_verdicts_would_give_is_what_they_give():
+    random = np.random.default_rng(36)
+    three, five = _widths(random, verdicts=3), _widths(random, verdicts=5)
+    assert {row[1] for row in three} == {5.0}
+    promised, given = mean(row[2] for row in three), mean(row[0] for row in five)
+    assert promised == pytest.approx(given, rel=0.03)
+    assert mean(row[0] for row in three) > 1.04 * given
+    # Each side has 0.01 of the cases and 0.0225 / 3 of the judge.
+    assert mean(row[3] for row in three) == pytest.approx(100 * 0.0075 / 0.0175, abs=3)
+
+
+def test_a_judge_without_noise_has_no_part():
+    text = _noted(np.random.default_rng(1), judge=0.0)
+    assert "verdicts differ on 0 of 40 outputs;" in text
+    assert re.search(TEXT, text)[4] == "0"
+
+
+def test_flips_are_named_by_case():
+    rows = {f"c{n:02}": [0.9, 0.8, 0.9] for n in range(NOISE_FROM)}
+    ((code, text),) = observer_noise(_report(rows | {"c07": [0.4, 0.6, 0.7]}), None)
+    assert (code, text) == (
+        "observer_noise",
+        "verdicts differ on 1 of 20 outputs, of case c07",
+    )
+
+
+def test_nothing_is_said_of_fewer_outputs_or_of_one_verdict():
+    rows = {f"c{n:02}": [0.9, 0.8, 0.9] for n in range(NOISE_FROM)}
+    assert not [*observer_noise(_report(dict([*rows.items()][1:])), None)]
+    assert not [*observer_noise(_report({case: [0.9] for case in rows}), None)]
