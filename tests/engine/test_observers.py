@@ -436,6 +436,20 @@ def test_observing_again_has_pace_retries_and_cap_and_can_be_resumed(judged):
     assert [one.outcome for one in capped.per_case] == ["scored", "not_run", "not_run"]
 
 
+def test_what_the_same_observer_said_before_is_kept_and_that_of_another_is_not(judged):
+    judged.observer("return {'score': asked / 10}", "judge.unavailable = ()")
+    _report(judged)
+    again = judged.engine(reobserve="1").judgement.report
+    assert [one.verdicts() for one in again.per_case] == [((False, 0.1), (False, 0.2))] * 3
+    third = judged.engine(reobserve="2").judgement.report
+    assert third.per_case[0].verdicts() == ((False, 0.1), (False, 0.2), (False, 0.3))
+    assert judged.engine(replay="3").judgement.report.run_id == third.run_id
+    assert main(["verify", str(judged.out)]) == 0
+    judged.observer("return {'score': 0.7}")
+    fourth = judged.engine(reobserve="3").judgement.report
+    assert fourth.per_case[0].verdicts() == ((True, 0.7),)
+
+
 def test_what_failed_before_it_was_observed_stays_what_it_was(judged):
     judged.instead["02"] = ValueError("broken")
     _report(judged)

@@ -146,14 +146,13 @@ def observer_noise(report: BenchRunReport, figures: Figures | None) -> Iterator[
 
     Its variance is that of the verdicts on one output, pooled over the candidate's and taken for both sides.
     """
-    seen = [(r.case_id, r.observed.verdicts) for r in report.per_case if r.observed]
-    seen = [(case, rows) for case, rows in seen if len(rows) > 1]
-    if len(seen) < NOISE_FROM:
+    seen = [(r.case_id, rows) for r in report.per_case if len(rows := r.verdicts()) > 1]
+    if report.observer is None or len(seen) < NOISE_FROM:
         return
     flips = Counter(case for case, rows in seen if len({passed for passed, _ in rows}) > 1)
     text = f"verdicts differ on {flips.total()} of {counted(len(seen), 'output')}"
     text += f", of case {few(flips)}" if flips else ""
-    head, count = figures and figures.significance, len(seen[0][1])
+    head, count = figures and figures.significance, report.observer.observations
     test = head and (head.paired if head.test == "paired" else head.welch)
     if figures and head and test and test.df and (room := _half_width(head)):
         own = mean([variance([score for _, score in rows]) for _, rows in seen]) / count

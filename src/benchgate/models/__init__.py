@@ -145,6 +145,13 @@ class TrialResult(WireModel):
         """Whether the trial was scored and the rubric passed it."""
         return self.score is not None and self.score.passed
 
+    def verdicts(self) -> tuple[tuple[bool, float], ...]:
+        """Return whether the output passed by each observation that this observer made of it, and its score."""
+        if self.observed is None or self.score is None:
+            return ()
+        now = self.observed.verdicts or ((self.score.passed, self.score.score),)
+        return (*self.observed.before, *now)
+
 
 class Aggregates(WireModel):
     """

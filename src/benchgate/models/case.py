@@ -87,6 +87,7 @@ class Observed(WireModel):
 
     :param http: SHA-256 of what each observation asked.
     :param verdicts: whether it passed by each of several observations, and with which score.
+    :param before: the same of what this observer said of it in the run that is observed again.
     """
 
     output: Sha256
@@ -94,6 +95,7 @@ class Observed(WireModel):
     usage: Usage | None = None
     http: tuple[Sha256 | None, ...] = ()
     verdicts: tuple[tuple[bool, UnitInterval], ...] = Field((), exclude_if=lambda rows: not rows)
+    before: tuple[tuple[bool, UnitInterval], ...] = Field((), exclude_if=lambda rows: not rows)
 
 
 class Shelf(Protocol):

@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING
 
 from benchgate.errors import Unreadable
 from benchgate.ids import run_id
+from benchgate.models import Observed
 from benchgate.trials.executor import TrialRecord
 
 if TYPE_CHECKING:
+    from benchgate.artifacts.run_kinds import TrialFile
+    from benchgate.models import Observer
     from benchgate.replay.recording import Recording
     from benchgate.trials.executor import TrialRequest
     from benchgate.trials.trial import TrialRunner
@@ -26,11 +29,13 @@ class Player:
 
     :param runner: of the class; its system is not called.
     :param scorer: digest of what scores now.
+    :param observer: what observes now.
     """
 
     runner: TrialRunner
     recording: Recording
     scorer: str
+    observer: Observer | None
 
     def run(self, request: TrialRequest) -> TrialRecord:
         """Play one trial; it has the duration and the attempts that it had."""
@@ -48,7 +53,7 @@ class Player:
             return record
         is_observed_again = self.recording.source.observed
         if is_observed_again:
-            anew = {"observed": None, "http_sha256": None}
+            anew = {"observed": self._known(file), "http_sha256": None}
             result = record.result.model_copy(update=anew)
             record = replace(record, result=result, observations=())
         request.so_far.append(record)
@@ -57,6 +62,13 @@ class Player:
             return again
         is_same = run_id("", [then]) == run_id("", [again.result]) or file.scorer != self.scorer
         return replace(again, result=again.result.model_copy(update={"differs": not is_same}))
+
+    def _known(self, file: TrialFile) -> Observed | None:
+        """Return what the same observer and rubric said of an output that is observed again."""
+        seen, then = file.result.observed, (self.recording.manifest.observer, file.scorer)
+        if seen is None or then != (self.observer, self.scorer):
+            return None
+        return Observed(output=seen.output, before=file.result.verdicts())
 
 
 def awaits_score(record: TrialRecord) -> bool:

@@ -59,6 +59,7 @@ class _ServedClass:
         """Return what runs the trials of a system, or plays them."""
         if side not in self.runners:
             run, bench, system = self.run, self.run.bench, self.run.systems[side]
+            observer = run.observed_by()
             out, recorder = run.settings.out, run.recorder
             drafts = recorder.drafts(out) if out and recorder else None
             runner = TrialRunner(
@@ -68,13 +69,14 @@ class _ServedClass:
                 taxonomy=bench.taxonomy,
                 wait=wait,
                 alone=self.lane.executor is None,
-                observer=run.observed_by(),
+                observer=observer,
                 http=HttpTerms(system=system.name, class_path=bench.path, record=drafts),
                 is_timeout=is_timeout,
             )
             if self.processes is not None:
                 runner = self.processes.around(runner, system.name, run.settings.limit)
-            player = run.recording and Player(runner, run.recording, run.scored_by()[1])
+            by = (run.scored_by()[1], observer and observer.identity)
+            player = run.recording and Player(runner, run.recording, *by)
             self.runners[side] = player or runner
         return self.runners[side]
 

@@ -14,7 +14,7 @@ from benchgate.gates.notes import NOISE_FROM, observer_noise
 from benchgate.gates.policy import make_policy
 from benchgate.gates.vectors import weigh_arms
 from benchgate.ids import RunPlan
-from benchgate.models import BenchScore, Observed, RunDigests, TrialResult
+from benchgate.models import BenchScore, Observed, Observer, RunDigests, TrialResult
 from benchgate.taxonomy import RESERVED, Taxonomy
 
 SHA = "0" * 64
@@ -24,8 +24,13 @@ TEXT = (
 )
 
 
-def _report(outputs):
-    """Return the report of a run of cases by their ids, each with the scores of its verdicts."""
+def _verdicts(scores):
+    return tuple((score >= 0.5, score) for score in scores)
+
+
+def _report(outputs, before=None):
+    """Return the report of a run of cases by their ids, each with the scores of its verdicts, and of earlier ones."""
+    asked = len(next(iter(outputs.values())))
     digests = dict.fromkeys(("rubric", "scorer", "taxonomy", "policy"), SHA)
     plan = RunPlan(
         task_class="toy",
@@ -36,6 +41,7 @@ def _report(outputs):
         seed=0,
         digests=RunDigests(cases=dict.fromkeys(outputs, SHA), system=None, **digests),
         harness_version="0",
+        observer=Observer(name="judge", source=SHA, digest=None, model=None, observations=asked),
     )
     trials = [
         TrialResult(
@@ -45,7 +51,11 @@ def _report(outputs):
             held_out=False,
             outcome="scored",
             score=BenchScore(passed=mean(rows) >= 0.5, score=mean(rows), safety_penalty=0.0),
-            observed=Observed(output=SHA, verdicts=tuple((one >= 0.5, one) for one in rows)),
+            observed=Observed(
+                output=SHA,
+                verdicts=_verdicts(rows if asked > 1 else ()),
+                before=_verdicts((before or {}).get(case, ())),
+            ),
         )
         for case, rows in outputs.items()
     ]
@@ -94,6 +104,21 @@ def test_flips_are_named_by_case():
         "observer_noise",
         "verdicts differ on 1 of 20 outputs, of case c07",
     )
+
+
+def test_an_output_that_was_observed_in_two_runs_tells_as_much():
+    truth = np.random.default_rng(4).uniform(0.3, 0.6, 4000)
+    noise = np.random.default_rng(5).normal(0.0, 0.1, (3, 4000))
+    scores = [{f"c{n}": [float(x)] for n, x in enumerate(np.clip(truth + d, 0, 1))} for d in noise]
+    baseline, candidate = _report(scores[0]), _report(scores[1], before=scores[2])
+    policy = make_policy({"test": "paired", "safety": "optional"})
+    figures, _ = weigh_arms(arm(baseline), arm(candidate), policy, advice=False)
+    _, text = next(observer_noise(candidate, figures))
+    # The systems are one and the same, so that all of the difference is the judge's; with 3 it would be 1 / sqrt(3).
+    _, room, count, with_more, part = (0, *map(float, re.search(TEXT, text).groups()))
+    assert count == 3
+    assert with_more == pytest.approx(room / 3**0.5, abs=0.001)
+    assert part == pytest.approx(100, abs=5)
 
 
 def test_nothing_is_said_of_fewer_outputs_or_of_one_verdict():
