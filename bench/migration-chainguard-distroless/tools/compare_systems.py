@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from benchgate.runner import run_eval
+from benchgate import run_eval
 from benchgate.testing import load_cases, loaded_class
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from benchgate.runner import run_eval
+from benchgate import run_eval
 from benchgate.testing import load_cases, loaded_class
 
 if TYPE_CHECKING:

@@ -49,11 +49,9 @@ class RunTerms:
     """
     What a run is judged by, besides its policy.
 
-    :param severities: severity of each failure code.
-    :param meanings: what each failure code means.
+    :param severities: of each failure code, as ``meanings``.
     :param cases: all of the run that can be read, each with the beginnings of its input files by name.
     :param min_cases: passed cases that each tier requires of the class.
-    :param sealed: the plan that the run cites.
     :param provenance: who runs it, and of which code.
     :param tiers: ``None`` if there is no file of tiers, or none that can be read.
     """

@@ -42,11 +42,7 @@ def comparison_of(
     sealed: SealedPlan | None,
     before: Arm | None = None,
 ) -> Comparison:
-    """
-    Return what the evidence of a run is built from: when it ends, or by verify from its record.
-
-    :param sealed: the plan that the run cites.
-    """
+    """Return what the evidence of a run is built from: when it ends, or by verify from its record."""
     return Comparison(
         run_id=report.run_id,
         candidate_run_id=report.run_id,

@@ -28,6 +28,7 @@ from benchgate.wire.files import file_sha256, read_bytes
 from benchgate.wire.model import SCHEMA_VERSION
 from benchgate.wire.parsing import MAX_JSON_BYTES
 from benchgate.wire.writing import (
+    artifact_errors,
     check_folders,
     check_writable,
     locked,
@@ -160,10 +161,8 @@ class RunStore:
         :raises ArtifactError: it cannot be renamed; the folder has its old name, or is gone itself.
         """
         ending = self.folder.with_name(f"{self.folder.name}-0")
-        try:
+        with artifact_errors(self.folder, "renamed"):
             os.rename(self.folder, ending)
-        except OSError as error:
-            raise ArtifactError(self.folder, f"cannot be renamed: {error.strerror}") from error
         self.folder = ending
         return ending
 

@@ -60,7 +60,11 @@ def begin(folder: Path, plan: PlanFile, resume: str | Path) -> tuple[Hold, PlanF
         resumes = earlier.resumes or resumes
     plan = plan.model_copy(update={"resumes": resumes, "started_at": earlier.started_at})
     if before.record is None:
-        return _taken_over(folder, plan, before.folder), plan
+        with _held(before.folder) as held:
+            rename(before.folder, folder)
+            _keep_finished(folder, plan)
+            write_file(folder / PLAN_FILE, model_bytes(plan))
+        return held, plan
     recorded = {f"cases/{name}": sha256 for name, sha256 in before.record.case_files.items()}
     return _new(folder, plan, finished_trials(before.folder, plan, recorded))
 
@@ -160,23 +164,11 @@ def _new(
     return held, plan
 
 
-def _taken_over(folder: Path, plan: PlanFile, before: Path) -> Hold:
-    with _held(before) as held:
-        rename(before, folder)
-        _keep_finished(folder, plan)
-        write_file(folder / PLAN_FILE, model_bytes(plan))
-    return held
-
-
 def _keep_finished(folder: Path, plan: PlanFile) -> None:
+    """Remove what else a process left in a run's folder, such as one that was killed while it recorded the run."""
     kept = {name for name, _ in finished_trials(folder, plan)}
     for name in set(os.listdir(folder / "cases")) - kept:
         (folder / "cases" / name).unlink()
-    remove_draft(folder)
-
-
-def remove_draft(folder: Path) -> None:
-    """Remove from a run's folder what a process left that was killed while it recorded the run."""
     for name in set(os.listdir(folder)) - {PLAN_FILE, WHOLE_FILES, "cases"}:
         if (folder / name).is_dir():
             shutil.rmtree(folder / name)

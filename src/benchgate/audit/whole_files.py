@@ -11,9 +11,9 @@ import os
 import re
 from typing import TYPE_CHECKING, Final
 
-from benchgate.errors import ArtifactError
 from benchgate.wire.files import read_bytes
 from benchgate.wire.parsing import MAX_JSON_BYTES
+from benchgate.wire.writing import artifact_errors
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,15 +29,13 @@ def add_whole(folder: Path, name: str, sha256: str) -> None:
     :raises ArtifactError: it cannot be written.
     """
     path, flags = f"{folder}/{WHOLE_FILES}", os.O_WRONLY | os.O_APPEND | os.O_CREAT
-    try:
+    with artifact_errors(path, "written"):
         descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         try:
             os.fchmod(descriptor, 0o600)  # whatever the umask
             os.write(descriptor, f"{sha256}  {name}\n".encode())  # at once: workers add lines too
         finally:
             os.close(descriptor)
-    except OSError as error:
-        raise ArtifactError(path, f"cannot be written: {error.strerror}") from error
 
 
 def read_whole(folder: Path) -> dict[str, str]:

@@ -63,7 +63,7 @@ def read_registration(class_path: Path, name: str) -> Registration:
     (call,) = calls
     arguments = {keyword.arg: keyword.value for keyword in call.keywords}
     tiers = _literal(arguments.get("min_cases_for_promotion")) or {}
-    wrong = _tiers_problem(tiers)
+    wrong = next(min_cases_faults(tiers), None) if isinstance(tiers, dict) else "is no literal dict"
     problems = [*_call_problems(call, arguments, name)]
     if wrong is not None:
         tier_names = ", ".join(MIN_CASES)
@@ -108,9 +108,3 @@ def _literal(node: ast.expr | None) -> Any:
         return ast.literal_eval(node) if node is not None else None
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return ...
-
-
-def _tiers_problem(tiers: object) -> str | None:
-    if not isinstance(tiers, dict):
-        return "is no literal dict"
-    return next(min_cases_faults(tiers), None)

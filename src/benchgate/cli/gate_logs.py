@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from benchgate.audit.store import Published
     from benchgate.gates.judge import Judgement, RunFacts
     from benchgate.gates.policy import GatePolicy
-    from benchgate.interop.samples import Samples
+    from benchgate.interop.log import Samples
     from benchgate.models import BenchRunReport, LogSource
 
 TIMEOUT: float = 600.0

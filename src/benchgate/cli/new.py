@@ -80,7 +80,7 @@ def _guarded(make: Callable[[argparse.Namespace], None]) -> Callable[[argparse.N
 
 
 def _class(args: argparse.Namespace) -> None:
-    from benchgate.loader.new_class import class_templates, make_class_folder
+    from benchgate.loader.new import class_templates, make_class_folder
     from benchgate.wire.clock import now
 
     texts = class_templates(args.name, NOW=f"{now():%Y-%m-%dT%H:%M:%SZ}")
@@ -111,7 +111,7 @@ benchgate new case {name} 004-next{root}"""
 
 
 def _case(args: argparse.Namespace) -> None:
-    from benchgate.loader.new_case import make_case_folder
+    from benchgate.loader.new import make_case_folder
     from benchgate.wire.clock import now
 
     path, example = make_case_folder(args.bench_root, args.task_class, args.case_id, now=now())

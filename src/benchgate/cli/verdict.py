@@ -15,7 +15,6 @@ from benchgate.errors import ArtifactError, TaskClassNotFound
 if TYPE_CHECKING:
     import argparse
 
-    from benchgate.artifacts.run_kinds import RunRecord
     from benchgate.cli.options import Parsers
     from benchgate.promotion.verdict import PromotionVerdict
 
@@ -57,55 +56,42 @@ def _execute(args: argparse.Namespace) -> int:
 def _verdict(args: argparse.Namespace) -> tuple[PromotionVerdict, str]:
     """Return the verdict, and the outcome of the run's own decision."""
     from benchgate.artifacts.run_kinds import RunRecord
+    from benchgate.audit.walk import chain_faults
+    from benchgate.loader.imports import bench_package
+    from benchgate.loader.task_class import load_task_class
     from benchgate.promotion.tiers import TIER_FILE, TierConfig
     from benchgate.promotion.verdict import PromotionGate
+    from benchgate.registry import TaskClassRegistry
+    from benchgate.verify.recheck_record import recheck_record
 
-    tiers = TierConfig.read(args.bench_root.resolve().parent / TIER_FILE)
-    min_cases = _min_cases(args)
+    root = args.bench_root.resolve()
+    tiers = TierConfig.read(root.parent / TIER_FILE)
+    with bench_package(root):
+        task_class = load_task_class(root, args.task_class, TaskClassRegistry())
     path = _newest(args.out, args.task_class)
     record = RunRecord.read_file(path, "record of a run")
+    folder = path.parent
     verdict = PromotionGate(tiers).evaluate(
         args.task_class,
         tiers.tier_of(args.task_class),
         record.report,
         target_tier=args.target_tier,
-        min_cases=min_cases,
-        chain_intact=_chain_intact(path, record),
+        min_cases=task_class.min_cases_for_promotion,
+        chain_intact=not chain_faults(folder.parent) and not any(recheck_record(folder, record)),
     )
     return verdict, record.decision.outcome
 
 
-def _min_cases(args: argparse.Namespace) -> dict[str, int]:
-    from benchgate.loader.imports import bench_package
-    from benchgate.loader.task_class import load_task_class
-    from benchgate.registry import TaskClassRegistry
-
-    root = args.bench_root.resolve()
-    with bench_package(root):
-        task_class = load_task_class(root, args.task_class, TaskClassRegistry())
-    return dict(task_class.min_cases_for_promotion)
-
-
 def _newest(out: Path, task_class: str) -> Path:
     from benchgate.audit.chain import RECORD_FILE, numbered
+    from benchgate.wire.writing import artifact_errors
 
     runs = out / "runs" / task_class
-    try:
+    with artifact_errors(runs, "read"):
         newest = max(numbered(runs), default=None) if os.path.isdir(runs) else None
-    except OSError as error:
-        raise ArtifactError(runs, f"cannot be read: {error.strerror}") from error
     if newest is None:
         raise ArtifactError(runs, "there is no record; run the class")
     return newest[1] / RECORD_FILE
-
-
-def _chain_intact(path: Path, record: RunRecord) -> bool:
-    """Whether the chain is valid and the record agrees with its recomputation."""
-    from benchgate.audit.walk import chain_faults
-    from benchgate.verify.recheck_record import recheck_record
-
-    folder = path.parent
-    return not chain_faults(folder.parent) and not any(recheck_record(folder, record))
 
 
 def _text(verdict: PromotionVerdict, outcome: str) -> list[str]:

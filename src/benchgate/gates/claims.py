@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 from benchgate.aggregate import mean
 from benchgate.gates.claim_figures import Increase, PassFailFigures
 from benchgate.gates.claim_reasons import regressions
-from benchgate.gates.figures import WelchFigures
-from benchgate.statistics.bounds import gaffke_lower, mover_gaffke
-from benchgate.statistics.constant_cases import constant_cases_needed
+from benchgate.gates.figures import Significance, WelchFigures
+from benchgate.statistics.bounds import constant_cases_needed, gaffke_lower, mover_gaffke
 from benchgate.statistics.paired import paired_differences, paired_t
 from benchgate.statistics.pass_fail import (
     cases_for_margin,
@@ -24,16 +23,21 @@ from benchgate.statistics.pass_fail import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from benchgate.gates.figures import Arm, CasePair, Significance
+    from benchgate.gates.figures import Arm, CasePair
     from benchgate.gates.policy import GatePolicy
-
-    Labels = Sequence[str | None]
+    from benchgate.statistics.clusters import Labels
 
 
 MOST_PAIRS: Final = 300
 """Above it the exact test of pass and fail takes seconds, and t with sign-flip finds as much."""
 
 _MOST_TIMES: Final = 10
+
+_OBSERVED: Final = {
+    *("alpha", "mean_delta", "baseline_mean_reward", "trained_mean_reward", "effect_size_g"),
+    *("clusters", "effective_cases"),
+}
+"""Fields of the significance that say what is, and infer nothing about other cases."""
 
 Counts = tuple[int, int, int]
 """Gains, losses and pairs."""
@@ -198,22 +202,7 @@ def _cases_for(
 
 def _no_regression_fields(*, passed: bool) -> dict[str, Any]:
     """Return the fields of the significance where nothing is inferred about other cases."""
-    nothing = dict.fromkeys(
-        (
-            "p_value",
-            "confidence_level",
-            "delta_ci_low",
-            "delta_ci_high",
-            "p_regression",
-            "exact_lower_bound",
-            "evidence",
-            "minimum_detectable_effect",
-            "cases_needed",
-            "unseen_failure_ucb95",
-            "paired",
-            "pass_fail",
-        )
-    )
+    nothing = dict.fromkeys(Significance.model_fields.keys() - _OBSERVED)
     welch = WelchFigures(t=None, df=None, p_two_sided=None, p_greater=None, passed=False)
     return {**nothing, "test": "none", "welch": welch, "passed": passed}
 

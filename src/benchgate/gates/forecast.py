@@ -63,16 +63,10 @@ class Chance(NamedTuple):
 
 class Forecast(NamedTuple):
     """
-    What a comparison with a baseline can show.
+    What a comparison with a baseline can show; most of it as :class:`~benchgate.artifacts.sealed_plan.Prediction`.
 
-    :param units: cases, or clusters where cases share some.
-    :param obstacle: why the best candidate that there can be would not be promoted; ``None`` if it would.
-    :param looks: looks at the baseline that can promote, from the first; ``None`` if any can.
     :param chance: of the policy's target effect, or of no gain for ``not_worse``; ``None`` if nothing is inferred, or
         all scores are equal, which does not say how they vary; ``uneven`` if half of the units gain nothing.
-    :param detectable: the gain that is found with the policy's power; ``None`` if none is.
-    :param smallest_margin: what ``not_worse`` can show if no case changes.
-    :param is_lower_limit: no trial of the baseline differs from another of its case, so that pairing may find more.
     """
 
     units: int

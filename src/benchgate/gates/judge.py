@@ -135,7 +135,8 @@ def judge(
     """
     report, baseline, choice = facts.report, facts.baseline, facts.choice
     excluded = tuple(baseline_blockers(report, baseline))
-    before = baseline.report if baseline and not excluded else None
+    then = baseline.report if baseline else None
+    before = None if excluded else then
     checkpoint = brief(facts.checkpoint_problems, "; ")
     if checkpoint:
         excluded += (("checkpoint_mismatch", checkpoint),)
@@ -167,7 +168,7 @@ def judge(
         **{field.name: getattr(facts, field.name) for field in fields(RunFacts)},
         figures=figures,
         decision=decision,
-        changes=_changes(report, baseline),
+        changes=changes(then, report) if then and then.task_class == report.task_class else None,
         faults=(
             *failures(report, decision, choice, facts.exit_rule, is_part=facts.is_part),
             *_unusable(facts),
@@ -240,11 +241,6 @@ def decision_of(facts: Facts) -> tuple[Figures | None, CheckpointPromotionDecisi
         )
     )
     return figures, decision.model_copy(update=early)
-
-
-def _changes(report: BenchRunReport, baseline: Baseline | None) -> RunChanges | None:
-    before = baseline.report if baseline else None
-    return changes(before, report) if before and before.task_class == report.task_class else None
 
 
 def _unusable(facts: RunFacts) -> Iterator[str]:

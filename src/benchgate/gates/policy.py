@@ -15,6 +15,7 @@ from benchgate.gates.run_table import RunTable
 from benchgate.wire.argument_types import LOOKS, read_looks
 from benchgate.wire.canonical import digest
 from benchgate.wire.model import MAX_SAFE_INTEGER, Number, UnitInterval, WireModel
+from benchgate.wire.plain import listed
 from benchgate.wire.toml import faults_of, read_toml
 
 if TYPE_CHECKING:
@@ -53,10 +54,7 @@ VECTOR_DEFAULTS: Final = {**LOG_DEFAULTS, "test": "welch", "min_cases": 2, "scor
 """Where that of samples differs, which often come without ids, score range and penalties."""
 
 Fraction = Annotated[Number, Field(gt=0, lt=1)]
-Range = Annotated[
-    tuple[Number, Number],
-    BeforeValidator(lambda pair: tuple(pair) if isinstance(pair, list) else pair),
-]
+Range = Annotated[tuple[Number, Number], BeforeValidator(listed)]
 
 
 class GatePolicy(WireModel):

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from benchgate.aggregate import mean
 from benchgate.gates.figures import SafetyFigures
-from benchgate.statistics.bounds import gaffke_upper, mover_gaffke
-from benchgate.statistics.constant_cases import constant_cases_needed
+from benchgate.statistics.bounds import constant_cases_needed, gaffke_upper, mover_gaffke
 from benchgate.statistics.paired import paired_differences
 from benchgate.statistics.safety import safety_pass_chance
 from benchgate.statistics.summary import grouped

@@ -29,8 +29,7 @@ if TYPE_CHECKING:
 
     from benchgate.gates.figures import CasePair
     from benchgate.gates.policy import GatePolicy
-
-    Labels = Sequence[str | None]
+    from benchgate.statistics.clusters import Labels
 
 
 def weigh(baseline: Arm, candidate: Arm, policy: GatePolicy, *, advice: bool = True) -> Figures:

@@ -126,11 +126,7 @@ class Recording(_Conversation):
 
 
 class Replay(_Conversation):
-    """
-    Requests that are answered from a recording: equal ones in their order, others in any order.
-
-    :param name: of the recording, for messages.
-    """
+    """Requests that are answered from a recording of some name: equal ones in their order, others in any order."""
 
     def __init__(self, name: str, recording: HttpRecording) -> None:
         super().__init__()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.errors import EvalError, excerpt
@@ -10,14 +11,12 @@ from benchgate.http.conversation import Replay
 from benchgate.http.exchange import MAX_RECORDING_BYTES, HttpAnswer, HttpRequest
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from benchgate.http.conversation import Conversation
 
 LIBRARIES: Final = ("httpx", "httpx2")
 
 
-class Transport:
+class Transport(AbstractContextManager[Any], AbstractAsyncContextManager[Any]):
     """
     Answers the requests of a client from a recording, or sends and records them. For clients of both kinds, async too.
 
@@ -90,14 +89,8 @@ class Transport:
         if self._inner is not None:
             await self._inner.aclose()
 
-    def __enter__(self) -> Self:
-        return self
-
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    async def __aenter__(self) -> Self:
-        return self
 
     async def __aexit__(self, *_: object) -> None:
         await self.aclose()

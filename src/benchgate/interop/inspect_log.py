@@ -147,18 +147,16 @@ def _fields(samples: Iterable[EvalSample | EvalSampleSummary]) -> Iterator[Row]:
         error = getattr(sample.error, "message", sample.error)
         if getattr(sample, "invalidation", None) is not None:
             error = "Invalidated: the sample was marked as invalid"
-        yield (
-            0,
-            {
-                "id": str(sample.id),
-                "epoch": sample.epoch,
-                "metadata": sample.metadata,
-                "error": error,
-                "input": _text(sample.input),
-                "target": sample.target,
-                "scores": {name: score.value for name, score in (sample.scores or {}).items()},
-            },
-        )
+        row = {
+            "id": str(sample.id),
+            "epoch": sample.epoch,
+            "metadata": sample.metadata,
+            "error": error,
+            "input": _text(sample.input),
+            "target": sample.target,
+            "scores": {name: score.value for name, score in (sample.scores or {}).items()},
+        }
+        yield 0, row
 
 
 def _text(shown: Any) -> Any:

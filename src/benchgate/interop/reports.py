@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from benchgate.gates.policy import GatePolicy
-    from benchgate.interop.samples import Sample, Samples
+    from benchgate.interop.log import Sample, Samples
     from benchgate.models import BenchRunReport
 
 TAXONOMY: Final = Taxonomy(dict(RESERVED))

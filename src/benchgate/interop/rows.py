@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from benchgate.errors import EvalError, SampleError, excerpt
 from benchgate.interop.asked import Asked, asked, chosen, role_of_harm
 from benchgate.interop.formats import opened
-from benchgate.interop.log import ROLES, found_in
-from benchgate.interop.samples import Sample, Samples
+from benchgate.interop.log import ROLES, Sample, Samples, found_in
 from benchgate.interop.values import GRADES, VERDICTS, error_of, number_of
 from benchgate.wire.canonical import sha256_hex
 

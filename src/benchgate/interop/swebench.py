@@ -62,12 +62,10 @@ def _rows(ids: dict[str, list[str]], reasons: Any) -> Iterator[Row]:
             if before[0] != part and before[1] == score:
                 continue  # some tools list an empty patch as unresolved too
             error = "EvaluationError: it could not be evaluated" if score is None else None
-            yield (
-                0,
-                {
-                    "instance_id": one,
-                    "repo": re.sub(r"-\d+$", "", one),
-                    "resolved": score,
-                    "error": None if score == 1 else broken.get(one, error),
-                },
-            )
+            row = {
+                "instance_id": one,
+                "repo": re.sub(r"-\d+$", "", one),
+                "resolved": score,
+                "error": None if score == 1 else broken.get(one, error),
+            }
+            yield 0, row

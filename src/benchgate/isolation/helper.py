@@ -18,9 +18,10 @@ import sys
 import threading
 from contextlib import suppress
 from fcntl import F_SETFL, F_SETOWN, fcntl
-from functools import partial, reduce
+from functools import partial
 from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -128,11 +129,9 @@ def _imported(start: Start) -> Any:
 
 def _found(start: Start, path: Path) -> Any:
     if start.is_rubric:
-        module, _, name = start.target.partition(":")
         os.chdir("/")
         sys.path[:] = filter(None, sys.path)
-        scores: Any = reduce(getattr, name.split("."), import_module(module))
-        return scores()
+        return resolve_name(start.target)()
     task_class = load_task_class(path.parent, path.name, TaskClassRegistry())
     if start.observer is not None:
         there = Observer(**start.observer)

@@ -12,11 +12,10 @@ from urllib.parse import quote
 
 from benchgate.cassettes.shelf import ClassCassettes
 from benchgate.errors import BenchCaseLoadError, Unreadable
-from benchgate.loader.case_toml import read_case_toml
+from benchgate.loader.case_toml import FileTable, read_case_toml
 from benchgate.models import BenchCase, Cassette
 from benchgate.wire.canonical import sha256_hex
 from benchgate.wire.files import MAX_TREE_BYTES, file_sha256, read_bytes, tree_digest, tree_files
-from benchgate.wire.model import Sha256, WireModel
 from benchgate.wire.toml import MAX_TOML_BYTES, check_tables, read_toml
 
 if TYPE_CHECKING:
@@ -35,13 +34,6 @@ POINTER_FILE: Final = "input-pointer.toml"
 ALLOWED_ENTRIES: Final = frozenset(
     {CASE_FILE, POINTER_FILE, "input", "expected", "cassettes", "README.md"}
 )
-
-
-class PointerTables(WireModel):
-    """All of an ``input-pointer.toml``; the path is relative to the class's ``inputs/``."""
-
-    path: str
-    sha256: Sha256
 
 
 def shown_name(folder: str) -> str:
@@ -176,9 +168,10 @@ def _input_path(folder: Path, names: set[str], faults: list[Fault]) -> Path | No
 
 
 def _follow(pointer: Path, inputs: Path, faults: list[Fault]) -> Path | None:
+    """Return the folder that an ``input-pointer.toml`` names, by its path within the class's ``inputs/``."""
     try:
         tables, lines = read_toml(pointer, BenchCaseLoadError)
-        found = check_tables(pointer, tables, lines, PointerTables, BenchCaseLoadError)
+        found = check_tables(pointer, tables, lines, FileTable, BenchCaseLoadError)
         target = _inside(inputs, found.path)
         if target is None or not target.is_dir():
             faults.append((1, POINTER_FILE, f"path {found.path!r} is no folder inside inputs/"))

@@ -31,8 +31,8 @@ NORECURSE_NAMES: Final = ("*.egg", ".*", "_darcs", "build", "CVS", "dist", "node
 _SKIPPED: Final = re.compile("|".join(map(fnmatch.translate, NORECURSE_NAMES)))
 
 
-class CassetteTable(WireModel):
-    """A ``[cassettes.<system>]`` table; the path is relative to the case's folder."""
+class FileTable(WireModel):
+    """A file or a folder of a case, by a path within a folder: in ``[cassettes.<system>]`` that of the case."""
 
     path: str
     sha256: Sha256
@@ -43,7 +43,7 @@ class CaseTables(WireModel):
 
     case: CaseTable
     facts: dict[str, Any] = Field(default_factory=dict)
-    cassettes: dict[str, CassetteTable] = Field(default_factory=dict)
+    cassettes: dict[str, FileTable] = Field(default_factory=dict)
 
 
 def read_case_toml(

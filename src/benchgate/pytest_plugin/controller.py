@@ -6,7 +6,7 @@ Under xdist this is the controller, which runs no item and knows items only by t
 
 from __future__ import annotations
 
-from types import MappingProxyType
+import os
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -17,7 +17,6 @@ from benchgate.models import BenchRunReport, Side, TrialResult
 from benchgate.pytest_plugin.layout import is_case_file, trial_key
 from benchgate.pytest_plugin.nodes import CaseItem
 from benchgate.pytest_plugin.reports import PAYLOAD
-from benchgate.pytest_plugin.root_hooks import RootHooks
 from benchgate.runner.class_run import ClassRun
 from benchgate.runner.settings import Grounds
 from benchgate.trials.executor import TrialRecord
@@ -25,8 +24,10 @@ from benchgate.trials.interrupts import finishing
 from benchgate.wire.writing import check_writable
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping, Sequence
+    from collections.abc import Generator, Sequence
     from pathlib import Path
+
+    import pluggy
 
     from benchgate.gates.judge import Gate
     from benchgate.pytest_plugin.session import BenchSession
@@ -36,6 +37,34 @@ if TYPE_CHECKING:
 
 TOLERATED = frozenset({"scored", "harness_error", "timeout"})
 """Outcomes that fail a case but, with ``--bench-exit=gate``, not the session."""
+
+
+class RootHooks:
+    """
+    The hooks of the plugins and of the root conftest: under xdist the controller loads no other conftest.
+
+    Not through ``session.gethookproxy(rootpath)``: pytest knows the conftests of a folder only once it has collected
+    it, and the controller of xdist collects nothing.
+    """
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self._callers: dict[str, pluggy.HookCaller] = {}
+
+    def call(self, hook: str, **arguments: Any) -> Any:
+        """Call a hook; first when items run, and no conftest comes after collection."""
+        config = self._config
+        if hook not in self._callers:
+            root = os.path.realpath(config.rootpath)
+            below = [
+                plugin
+                for plugin in config.pluginmanager.get_plugins()
+                if (path := getattr(plugin, "__file__", None))
+                and os.path.basename(path) == "conftest.py"
+                and os.path.realpath(os.path.dirname(path)) != root
+            ]
+            self._callers[hook] = config.pluginmanager.subset_hook_caller(hook, below)
+        return self._callers[hook](config=config, **arguments)
 
 
 class Controller:
@@ -174,31 +203,20 @@ class Controller:
         result = payload["result"]
         if not isinstance(result, TrialResult):
             result = TrialResult.read_json(result.encode())
+        side = payload["side"]
         if report.outcome == "rerun":  # type: ignore[comparison-overlap]  # set by rerunfailures
-            run.sides[payload["side"]].rerun((result.case_id, result.trial))
+            run.sides[side].rerun((result.case_id, result.trial))
             return
-        run.sides[payload["side"]].handed(payload["checkpoint"])
-        self.file(run, report, result, payload)
+        run.sides[side].handed(payload["checkpoint"])
+        self.file(run, report, TrialRecord(result=result, **payload["rest"]), side)
 
     def file(
-        self,
-        run: ClassRun,
-        report: pytest.TestReport,
-        result: TrialResult,
-        payload: Mapping[str, Any] = MappingProxyType({}),
+        self, run: ClassRun, report: pytest.TestReport, record: TrialRecord, side: Side
     ) -> None:
-        """File a result; without a payload, that of a trial whose process is gone."""
-        side = payload.get("side", "candidate")
+        """File the record of a trial."""
+        result = record.result
         if report.failed and result.outcome in TOLERATED and side == "candidate":
             self._tolerated += 1
-        record = TrialRecord(
-            result=result,
-            output_json=payload.get("output"),
-            observations=tuple(payload.get("observations", ())),
-            scorer=payload.get("scorer"),
-            file_sha256=payload.get("file_sha256"),
-            worker=payload.get("worker"),
-        )
         result = run.record(record, side)
         if side == "candidate":
             self._hooks.call("pytest_bench_case_finished", result=result)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from benchgate.wire.argument_types import matching
 from benchgate.wire.arguments import RunOption, read_options, threshold_places
 from benchgate.wire.run_options import PYTEST_OPTIONS, RUN_OPTIONS
 
@@ -20,13 +21,6 @@ DAILY = ("system", "baseline", "trials", "jobs", "policy", "resume", "out", "htm
 """What ``pytest --help`` shows first."""
 
 
-def _class_pattern(text: str) -> str:
-    if not text or "/" in text:
-        msg = f"{text!r}: expected the name of a task class, a glob, or 'all'"
-        raise argparse.ArgumentTypeError(msg)
-    return text
-
-
 def add_options(parser: pytest.Parser) -> None:
     """Declare the options in two groups, all ``--bench...``, and the ini setting of each."""
     daily = parser.getgroup("benchgate", "agent benches (benchgate)")
@@ -37,7 +31,7 @@ def add_options(parser: pytest.Parser) -> None:
         dest="bench_classes",
         action="append",
         default=[],
-        type=_class_pattern,
+        type=matching("[^/]+", "the name of a task class, a glob, or 'all'"),
         metavar="CLASS",
         help="Run the cases of a class, a glob or 'all'; repeatable. Write it as one word",
     )

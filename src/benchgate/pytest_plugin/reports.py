@@ -49,12 +49,14 @@ class Reports:
                     "side": item.side,
                     # Text from a worker: execnet sends builtin types only.
                     "result": result.model_dump_json() if self._is_worker else result,
-                    "output": ran and ran.output_json,
-                    "observations": list(ran.observations) if ran else [],
-                    "scorer": (ran and ran.scorer) or item.scored_by(),
-                    # What is reported may be another result than what was kept: of an expected failure, say.
-                    "file_sha256": ran.file_sha256 if ran and result is ran.result else None,
-                    "worker": ran and ran.worker,
+                    "rest": {
+                        "output_json": ran and ran.output_json,
+                        "observations": ran.observations if ran else (),
+                        "scorer": (ran and ran.scorer) or item.scored_by(),
+                        # What is reported may be another result than what was kept: of an expected failure, say.
+                        "file_sha256": ran.file_sha256 if ran and result is ran.result else None,
+                        "worker": ran and ran.worker,
+                    },
                     "checkpoint": self._checkpoint(item.task_class, item.side),
                 }
                 setattr(report, PAYLOAD, payload)

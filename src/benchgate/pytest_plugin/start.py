@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchgate.pytest_plugin.controller import Controller
-from benchgate.pytest_plugin.json_report import JsonReport
-from benchgate.pytest_plugin.junit import JunitSuite
 from benchgate.pytest_plugin.nodes import SESSION
+from benchgate.pytest_plugin.other_reports import OtherReports
 from benchgate.pytest_plugin.progress import SessionProgress
 from benchgate.pytest_plugin.reports import Reports
 from benchgate.pytest_plugin.session import BenchSession
@@ -48,5 +47,4 @@ def start(config: pytest.Config, selection: Selection) -> None:
         config.pluginmanager.register(Workers(controller), "benchgate-workers")
     config.pluginmanager.register(SessionProgress(controller), "benchgate-progress")
     config.pluginmanager.register(Terminal(controller), "benchgate-terminal")
-    config.pluginmanager.register(JsonReport(controller), "benchgate-json-report")
-    config.pluginmanager.register(JunitSuite(controller), "benchgate-junit")
+    config.pluginmanager.register(OtherReports(controller), "benchgate-other-reports")

@@ -17,6 +17,7 @@ from benchgate.models import BenchCase
 from benchgate.pytest_plugin.layout import is_case_file, trial_key
 from benchgate.pytest_plugin.reports import excuse
 from benchgate.pytest_plugin.trials import TRACEBACK
+from benchgate.trials.executor import TrialRecord
 
 if TYPE_CHECKING:
     from benchgate.pytest_plugin.controller import Controller
@@ -109,7 +110,8 @@ class Workers:
         # Of trials side by side it is not known which one hung.
         if isinstance(case, BenchCase) and is_over and session.settings_of[run.name].jobs == 1:
             result = trials.ended(key, session.settings_of[run.name].limit(case))
-            self._controller.file(run, report, result, {"side": side})
+            record = TrialRecord(result=result, output_json=None)
+            self._controller.file(run, report, record, side)
         else:
             trials.not_run(key, str(report.longrepr))
         if side == "baseline":

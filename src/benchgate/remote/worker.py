@@ -6,7 +6,6 @@ On a Dask worker :func:`receive` takes a class, and :func:`run_attempt` runs one
 
 from __future__ import annotations
 
-import gc
 import sys
 import tempfile
 import time
@@ -22,6 +21,7 @@ from benchgate.remote.attempt import BENCHGATE, Answer, versions
 from benchgate.remote.worker_bench import worker_benches
 from benchgate.trials.inputs import marked_modified
 from benchgate.trials.pacing import Pacing, Turns
+from benchgate.wire.parsing import collector_paused
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -88,13 +88,8 @@ def receive(
 
 def profile(worker: Any) -> None:
     """Profile as Dask does, but collect no garbage, in which Python before 3.11.9 may stand still (gh-106883)."""
-    collects = gc.isenabled()
-    gc.disable()
-    try:
+    with collector_paused():
         worker.trigger_profile()
-    finally:
-        if collects:
-            gc.enable()
 
 
 def run_attempt(attempt: Attempt) -> Answer:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from benchgate.isolation.isolated import Isolated
     from benchgate.models import BenchCase, Side
     from benchgate.runner.settings import RunRequest
-    from benchgate.trials.executor import RunsTrials, TrialExecutor, TrialRecord
+    from benchgate.trials.executor import TrialExecutor, TrialRecord
     from benchgate.trials.time_limit import Backstop
     from benchgate.trials.trial import Waiter
 
@@ -43,7 +43,7 @@ class _ServedClass:
         self.run = run
         self.lane = lane
         self.processes = processes
-        self.runners: dict[Side, RunsTrials] = {}
+        self.runners: dict[Side, TrialRunner | Player] = {}
 
     @cached_property
     def files(self) -> TrialFiles | None:
@@ -55,7 +55,7 @@ class _ServedClass:
 
     def runner(
         self, side: Side, wait: Waiter, is_timeout: Callable[[BaseException], bool]
-    ) -> RunsTrials:
+    ) -> TrialRunner | Player:
         """Return what runs the trials of a system, or plays them."""
         if side not in self.runners:
             run, bench, system = self.run, self.run.bench, self.run.systems[side]
@@ -203,11 +203,7 @@ class TrialService:
         return self._classes[task_class].lane.spending.has_room()
 
     def run(self, request: TrialRequest, *, again: bool = False) -> TrialRecord:
-        """
-        Run a trial in the calling thread, unless it is finished already.
-
-        :param again: though it is.
-        """
+        """Run a trial in the calling thread, unless it is finished already; ``again``: though it is."""
         finished = None if again else self._finished(request)
         if finished is not None:
             return finished
@@ -217,8 +213,7 @@ class TrialService:
             sleep_unlimited(seconds, request.limit)
 
         lane = self._classes[request.case.task_class].lane
-        attempt = partial(self._limited, self._run)
-        paced = partial(lane.pacing.run, attempt, pause=pause)
+        paced = partial(lane.pacing.run, self._limited, pause=pause)
         try:
             return self.keep(lane.spending.run(paced, request, pause), request)
         except TrialTimeout:  # the alarm went off after the trial ended, before it was switched off
@@ -271,12 +266,10 @@ class TrialService:
             request.so_far.append(record)
         return None
 
-    def _limited(
-        self, run: Callable[[TrialRequest], TrialRecord], request: TrialRequest
-    ) -> TrialRecord:
+    def _limited(self, request: TrialRequest) -> TrialRecord:
         over = self._backstop.over(request.limit) if self._backstop else nullcontext()
         with over, self._alarm(request.limit):
-            return run(request)
+            return self._run(request)
 
     def _left_out(self, request: TrialRequest) -> TrialRecord | None:
         stopped = self._runs[request.case.task_class].stopped
@@ -285,6 +278,6 @@ class TrialService:
     def _run(self, request: TrialRequest) -> TrialRecord:
         return self._left_out(request) or self._runner_of(request).run(request)
 
-    def _runner_of(self, request: TrialRequest) -> RunsTrials:
+    def _runner_of(self, request: TrialRequest) -> TrialRunner | Player:
         served = self._classes[request.case.task_class]
         return served.runner(request.side, self._loop.wait, self._is_timeout)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from functools import cache
+from itertools import cycle
 from typing import TYPE_CHECKING
 
 from benchgate.statistics.numerics import np, special
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 _BLOCK = 1 << 19
 _TOLERANCE = 1e-13
 _TOLERANCE_OF_GROUPS = 1e-7
+_MOST_ROUNDS = 1e9
 
 
 def unseen_failure_ucb(n: int, confidence: float = 0.95) -> float:
@@ -153,6 +155,38 @@ def mover_gaffke(
     return c - b - math.hypot(c - lower_c, upper_b - b), c - b + math.hypot(
         upper_c - c, b - lower_b
     )
+
+
+def constant_cases_needed(
+    excess: float, clusters: Labels, *, room: float, confidence: float = 0.95
+) -> int | None:
+    """
+    Return how many cases of one and the same value put Gaffke's lower bound of the mean above a limit.
+
+    The bound exceeds it iff ``prod(1 + size / largest * excess / room) > 1 / (1 - confidence)``, over the
+    clusters: the sum of exponential variables, weighted so, must seldom be below one of weight 1.
+
+    :param excess: of the value over the limit.
+    :param clusters: the cluster of each case there is; further ones have these sizes in turn.
+    :param room: of the limit over the lowest possible value, greater than 0.
+    :returns: whole clusters; None if the value does not exceed the limit, or hardly, and without a case.
+    """
+    sizes = [len(group) for group in grouped(clusters, clusters)]
+    log_risk = -math.log1p(-check_fraction(confidence, "confidence"))
+    if excess <= 0.0 or not sizes:
+        return None
+    if room <= 0.0:
+        return sizes[0]
+    worth = [math.log1p(size / max(sizes) * excess / room) for size in sizes]
+    if math.fsum(worth) * _MOST_ROUNDS < log_risk:
+        return None
+    rounds = math.floor(log_risk / math.fsum(worth))
+    cases, reached = rounds * sum(sizes), rounds * math.fsum(worth)
+    for size, value in cycle(zip(sizes, worth, strict=True)):
+        if reached > log_risk:
+            break
+        cases, reached = cases + size, reached + value
+    return cases
 
 
 def within(values: Iterable[float], low: float, high: float) -> Sequence[float]:

@@ -79,7 +79,7 @@ def paired_t(
     :raises ValueError: if a value is not a finite real number, alpha is outside (0, 1), or labels are missing.
     """
     values = finite_floats(differences, "differences")
-    d, spread = summarize(values), spread_of_totals(_grouped(values, clusters))
+    d, spread = summarize(values), spread_of_totals(grouped(values, clusters))
     skew = spread.skewness if is_skewed and spread else 0.0
     figures = t_figures(spread, d.mean, null_delta=null_delta, alpha=alpha, skews=[skew])
     return PairedT(n=d.n, delta=d.mean, sd=d.sd, **asdict(figures))
@@ -104,7 +104,7 @@ def paired_test(
     :raises ValueError: as the two tests.
     """
     values = finite_floats(differences, "differences")
-    groups = _grouped(values, clusters)
+    groups = grouped(values, clusters)
     t = paired_t(values, clusters, alpha=alpha, null_delta=null_delta)
     if len(groups) < len(values):
         flip = sign_flip(_totals(groups, null_delta)[0], alpha=alpha, n_resamples=n_resamples)
@@ -125,14 +125,10 @@ def paired_interval(
     t = paired_t(values, clusters, alpha=alpha)
     if t.ci_low is None or t.ci_high is None:
         return -math.inf, math.inf
-    groups = _grouped(values, clusters)
+    groups = grouped(values, clusters)
     totals, exponent = _totals(groups, 0.0)
     low, high = flip_interval(totals, list(map(len, groups)), alpha=alpha)
     return min(t.ci_low, math.ldexp(low, exponent)), max(t.ci_high, math.ldexp(high, exponent))
-
-
-def _grouped(values: Sequence[float], clusters: Labels | None) -> list[list[float]]:
-    return grouped(values, clusters or (None,) * len(values))
 
 
 def _totals(groups: Sequence[Sequence[float]], shift: float) -> tuple[list[float], int]:

@@ -62,7 +62,7 @@ def safety_pass_chance(
     rate = mean(units) + rise
     if not {*units} <= {0.0, 1.0} or not 0.0 <= rate <= 1.0 + _ROUNDING:
         return None
-    sizes = [len(group) for group in grouped(units, clusters or (None,) * n)]
+    sizes = [len(group) for group in grouped(units, clusters)]
     rate, limit = min(1.0, rate), limit / width
     if len(sizes) == n or (len({*sizes}) == 1 and not incidents):
         return incident_pass_chance(len(sizes), incidents, rate, limit=limit, confidence=confidence)

@@ -88,7 +88,10 @@ def sign_flip(
     if n_resamples < 1:
         message = f"n_resamples is {n_resamples!r}; expected at least 1"
         raise ValueError(message)
-    shares = _shares([saturate(x - shift) for x in finite_floats(differences, "differences")])
+    shifted = [saturate(x - shift) for x in finite_floats(differences, "differences")]
+    # Divided by the largest magnitude, so that _TIE fits any unit of the scores.
+    top = max(map(abs, shifted), default=0.0) or 1.0
+    shares = [x / top for x in shifted]
     observed = math.fsum(shares)
     # Sorted, so that the random patterns give the same p for any order of the cases.
     weights = np.sort(np.abs(np.array(shares, dtype=np.float64)))[::-1]
@@ -149,12 +152,6 @@ def _gaussian_bound(observed: float, weights: Floats) -> float:
     return float(tail / (4.0 * special.ndtr(-math.sqrt(2.0))))
 
 
-def _shares(numbers: Sequence[float]) -> list[float]:
-    """Divide by the largest magnitude, so that :data:`_TIE` fits any unit of the scores."""
-    top = max(map(abs, numbers), default=0.0) or 1.0
-    return [x / top for x in numbers]
-
-
 def _exact_tails(weights: Floats, observed: float) -> tuple[float, float] | None:
     r"""Return P(sum >= \\|observed\\|) and P(sum <= \\|observed\\|) over all signs, if feasible."""
     if len(weights) <= _ENUMERATED:
@@ -173,13 +170,6 @@ def _enumerated_tails(weights: Floats, observed: float) -> tuple[float, float]:
     upper = len(rest) - np.searchsorted(rest, abs(observed) - margin - halves[0])
     lower = np.searchsorted(rest, abs(observed) + margin - halves[0], side="right")
     return float(upper.sum()) / patterns, float(lower.sum()) / patterns
-
-
-def _count(sums: Floats, observed: float, n: int) -> tuple[int, int]:
-    margin = _TIE * n
-    upper = np.count_nonzero(sums >= abs(observed) - margin)
-    lower = np.count_nonzero(sums <= abs(observed) + margin)
-    return int(upper), int(lower)
 
 
 def _lattice(weights: Floats) -> list[int] | None:
@@ -219,12 +209,13 @@ def _lattice_tails(steps: Sequence[int], observed: float, total: float) -> tuple
 
 
 def _monte_carlo_tails(weights: Floats, observed: float, size: int) -> tuple[float, float]:
-    n, total = len(weights), float(weights.sum())
+    total, margin = float(weights.sum()), _TIE * len(weights)
     upper = lower = 1
-    for bits in _patterns(n, size):
-        more_upper, more_lower = _count(2.0 * (bits @ weights) - total, observed, n)
-        upper, lower = upper + more_upper, lower + more_lower
-    if abs(observed) <= _TIE * n:
+    for bits in _patterns(len(weights), size):
+        sums = 2.0 * (bits @ weights) - total
+        upper += int(np.count_nonzero(sums >= abs(observed) - margin))
+        lower += int(np.count_nonzero(sums <= abs(observed) + margin))
+    if abs(observed) <= margin:
         # At a difference of 0 the two must be equal, else swapping the arms would change them.
         upper = lower = max(upper, lower)
     return upper / (size + 1), lower / (size + 1)

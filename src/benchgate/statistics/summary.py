@@ -110,14 +110,16 @@ def mean(values: Iterable[float]) -> float:
     return _mean_and_tail(numbers)[0]
 
 
-def grouped(values: Sequence[T], clusters: Sequence[str | None]) -> list[list[T]]:
+def grouped(values: Sequence[T], clusters: Sequence[str | None] | None) -> list[list[T]]:
     """
     Return the values of each cluster.
 
+    :param clusters: None if no two values share one.
     :raises ValueError: for another number of labels.
     """
     groups: dict[object, list[T]] = {}
-    for index, (value, label) in enumerate(zip(values, clusters, strict=True)):
+    labels = (None,) * len(values) if clusters is None else clusters
+    for index, (value, label) in enumerate(zip(values, labels, strict=True)):
         groups.setdefault(index if label is None else label, []).append(value)
     return list(groups.values())
 

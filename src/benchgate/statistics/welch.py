@@ -58,8 +58,7 @@ def welch_test(
     """
     arms = finite_floats(baseline, "baseline"), finite_floats(candidate, "candidate")
     b, c = map(summarize, arms)
-    labels = clusters or ((None,) * b.n, (None,) * c.n)
-    groups = [grouped(*side) for side in zip(arms, labels, strict=True)]
+    groups = [grouped(*side) for side in zip(arms, clusters or (None, None), strict=True)]
     of_groups = pooled(groups)
     are_apart = [len(side) for side in groups] == [b.n, c.n]
     spread, delta = _apart(b, c) if are_apart else of_groups, mean_difference(b, c)

@@ -7,10 +7,10 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, ClassVar, NoReturn, Self
+from typing import TYPE_CHECKING, ClassVar, NoReturn
 
 from benchgate.errors import EvalError
 
@@ -22,7 +22,7 @@ class ExitAttempt(BaseException):
     """A system or rubric tried to end the session's own process."""
 
 
-class WorkFolder:
+class WorkFolder(AbstractContextManager["WorkFolder"]):
     """
     A fresh folder for a trial, made when somebody asks for it, removed afterwards; the working directory is put back.
 
@@ -59,9 +59,6 @@ class WorkFolder:
             return self._path is not None and bool(os.listdir(self._path))
         except (FileNotFoundError, NotADirectoryError):  # the system removed it
             return False
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         if self._before is not None:

@@ -156,13 +156,6 @@ def ended(record: TrialRecord) -> Future[TrialRecord]:
     return future
 
 
-class RunsTrials(Protocol):
-    """Runs one trial in the calling thread."""
-
-    def run(self, request: TrialRequest) -> TrialRecord:
-        """Return its result; whatever a system does is part of it."""
-
-
 class TrialExecutor(Protocol):
     """
     Runs trials; :class:`~benchgate.live.executor.LiveExecutor` does so in threads of this process.

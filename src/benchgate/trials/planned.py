@@ -169,11 +169,7 @@ class PlannedTrials:
         self._entries[key].reruns += 1
 
     def not_run(self, key: Key, reason: str, usage: Usage | None = None) -> None:
-        """
-        Note why a trial has no result; the first reason counts.
-
-        :param usage: what it used all the same.
-        """
+        """Note why a trial has no result, of which the first reason counts, and what it used all the same."""
         entry = self._entries[key]
         entry.reason, entry.usage = entry.reason or reason, usage or entry.usage
 

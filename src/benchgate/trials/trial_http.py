@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from benchgate.cassettes.shelf import HTTP, OBSERVED, ClassCassettes
-from benchgate.errors import ArtifactError, EvalError
+from benchgate.errors import EvalError
 from benchgate.ids import trial_file_name
 from benchgate.wire.argument_types import CASSETTE_NAME
 from benchgate.wire.canonical import digest, sha256_hex
-from benchgate.wire.writing import make_folder, write_file
+from benchgate.wire.writing import artifact_errors, make_folder, write_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -95,10 +95,8 @@ class TrialHttp:
             return self.told.http_sha256
         if self.terms.record is not None:  # by an earlier attempt
             path = self._file(self.terms.record)
-            try:
+            with artifact_errors(path, "removed"):
                 path.unlink(missing_ok=True)
-            except OSError as error:
-                raise ArtifactError(path, f"cannot be removed: {error.strerror}") from error
         if self._problem is not None:
             raise self._problem
         for conversation in self._conversations.values():

@@ -24,6 +24,12 @@ from benchgate.wire.arguments import LEVELS, PREFIX, RunOption
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+
+def _file(name: str, what: str) -> RunOption:
+    """Return an option that names a file."""
+    return RunOption(name=name, metavar="FILE", help=what, parse=path)
+
+
 RUN_OPTIONS: Final = (
     RunOption(
         name="system",
@@ -151,42 +157,17 @@ RUN_OPTIONS: Final = (
         parse=lambda text: text if "=" in text else Path(text),
         repeatable=True,
     ),
-    RunOption(
-        name="plan",
-        metavar="FILE",
-        help="Sealed plan that this run must keep",
-        parse=path,
-    ),
+    _file("plan", "Sealed plan that this run must keep"),
     RunOption(
         name="out",
         metavar="DIR",
         help="Folder of artifacts (pytest: .benchgate; else: none)",
         parse=path,
     ),
-    RunOption(
-        name="html",
-        metavar="FILE",
-        help="Also write a page; needs the extra 'report'",
-        parse=path,
-    ),
-    RunOption(
-        name="checkpoint",
-        metavar="FILE",
-        help="Record of the candidate's checkpoint",
-        parse=path,
-    ),
-    RunOption(
-        name="baseline-checkpoint",
-        metavar="FILE",
-        help="Record of the baseline's checkpoint",
-        parse=path,
-    ),
-    RunOption(
-        name="lineage",
-        metavar="FILE",
-        help="JSON array of checkpoint records, for the ancestry",
-        parse=path,
-    ),
+    _file("html", "Also write a page; needs the extra 'report'"),
+    _file("checkpoint", "Record of the candidate's checkpoint"),
+    _file("baseline-checkpoint", "Record of the baseline's checkpoint"),
+    _file("lineage", "JSON array of checkpoint records, for the ancestry"),
 )
 """The options that pytest and ``benchgate run`` share."""
 

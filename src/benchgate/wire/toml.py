@@ -81,7 +81,6 @@ def read_toml(
     """
     Read a TOML file of at most 64 KiB, or ``limit`` bytes.
 
-    :param error: class of the error to raise.
     :raises LocatedError: it cannot be read, or is too large, not UTF-8, not TOML, or nested too deeply.
     """
     try:
@@ -110,12 +109,7 @@ def check_tables(
     model: type[Model],
     error: type[LocatedError],
 ) -> Model:
-    """
-    Validate the tables of a file against a model.
-
-    :param error: class of the error to raise.
-    :raises LocatedError: with all faults, in the order of the lines.
-    """
+    """Validate the tables of a file against a model; :raises LocatedError: with all faults, by line."""
     try:
         return model.model_validate(tables)
     except ValidationError as invalid:

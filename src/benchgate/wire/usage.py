@@ -99,17 +99,14 @@ class UsageMeter:
         :param cost_usd: in US dollars.
         :raises ValueError: a number is negative or not finite, or of another type.
         """
-        self.include(
-            Usage.of(
-                {
-                    "cost_usd": cost_usd,
-                    "tokens_in": tokens_in,
-                    "tokens_out": tokens_out,
-                    "calls": calls,
-                    "model": model,
-                }
-            )
-        )
+        used = {
+            "cost_usd": cost_usd,
+            "tokens_in": tokens_in,
+            "tokens_out": tokens_out,
+            "calls": calls,
+            "model": model,
+        }
+        self.include(Usage.of(used))
 
     def include(self, usage: Usage) -> None:
         """Add a usage."""

@@ -33,19 +33,26 @@ def model_bytes(model: WireModel) -> bytes:
     return model.__pydantic_serializer__.to_json(model, indent=2, ensure_ascii=True) + b"\n"
 
 
+@contextmanager
+def artifact_errors(path: Path | str, done: str) -> Iterator[None]:
+    """Turn what the operating system refuses into an :class:`ArtifactError`, that the path ``cannot be`` so."""
+    try:
+        yield
+    except OSError as error:
+        raise ArtifactError(path, f"cannot be {done}: {error.strerror}") from error
+
+
 def make_folder(path: Path) -> None:
     """
     Create a folder, and those missing above it, with mode 0700.
 
     :raises ArtifactError: it cannot be created, or a file is in its place.
     """
-    try:
+    with artifact_errors(path, "created"):
         if not path.is_dir():
             make_folder(path.parent)
             path.mkdir(mode=0o700, exist_ok=True)
             path.chmod(0o700)  # mkdir's mode is reduced by the umask
-    except OSError as error:
-        raise ArtifactError(path, f"cannot be created: {error.strerror}") from error
 
 
 def write_file(path: Path | str, data: bytes, *, durable: bool = True) -> None:
@@ -79,10 +86,8 @@ def write_draft(path: Path, data: bytes) -> None:
 
     :raises ArtifactError: it cannot be written.
     """
-    try:
+    with artifact_errors(path, "written"):
         _write(path, data, os.O_TRUNC, sync=False)
-    except OSError as error:
-        raise ArtifactError(path, f"cannot be written: {error.strerror}") from error
 
 
 def _write(path: Path | str, data: bytes, flag: int, *, sync: bool) -> None:
@@ -117,11 +122,9 @@ def rename(source: Path, target: Path) -> None:
 
     :raises ArtifactError: it cannot be renamed, or not durably; the folder itself is whole under one of both names.
     """
-    try:
+    with artifact_errors(target, "written"):
         os.rename(source, target)
         sync_folder(target.parent)
-    except OSError as error:
-        raise ArtifactError(target, f"cannot be written: {error.strerror}") from error
 
 
 def check_writable(path: Path) -> None:
@@ -167,11 +170,9 @@ def locked(folder: Path) -> Iterator[None]:
     :raises ArtifactError: the lock file cannot be opened.
     """
     path = folder / ".lock"
-    try:
+    with artifact_errors(path, "locked"):
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         os.fchmod(descriptor, 0o600)  # an existing file keeps its mode when opened
-    except OSError as error:
-        raise ArtifactError(path, f"cannot be locked: {error.strerror}") from error
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield

@@ -68,11 +68,7 @@ def costs(report: BenchRunReport, figures: Figures | None) -> Iterator[Line]:
 
 
 def unscored(judgement: Judgement, prefix: str) -> Iterator[Line]:
-    """
-    Yield how many trials have no result, or no score, and how to run them; the decision says which.
-
-    :param prefix: of the options at this door.
-    """
+    """Yield how many trials have no result, or no score, and how to run them; the decision says which."""
     report = judgement.report
     results = [result for one in judgement.reports.values() for result in one.per_case]
     missing = [result for result in results if result.outcome in INCOMPLETE]
@@ -116,11 +112,7 @@ def _usage(report: BenchRunReport) -> str:
 
 
 def capped(judgement: Judgement, prefix: str, *, is_recorded: bool) -> Iterator[Line]:
-    """
-    Yield that the cap ended a run, what was spent and how to go on; nothing if it did not.
-
-    :param is_recorded: it can be resumed.
-    """
+    """Yield that the cap ended a run, what was spent and how to go on; nothing if it did not."""
     reports = judgement.reports.values()
     results = [result for report in reports for result in report.per_case]
     reasons = [r.detail for r in results if is_capped(r)]

@@ -1,26 +1,33 @@
-"""Makes the folder of a new case, to be filled in by a curator."""
+"""Makes the folder of a new case, to be filled in by a curator, and that of a new task class that runs."""
 
 from __future__ import annotations
 
+import keyword
 import os
 import tempfile
+from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import tomli
 import tomli_w
 
-from benchgate.errors import BenchCaseLoadError
+from benchgate.errors import BenchCaseLoadError, EvalError, TaskClassAlreadyRegistered
 from benchgate.loader.case_folder import CASE_FILE, case_folders
 from benchgate.loader.case_toml import check_case_toml, read_case_toml
-from benchgate.loader.task_class import class_folder
+from benchgate.loader.task_class import class_folder, class_folders
+from benchgate.registry import TASK_CLASS_PATTERN, slug
 from benchgate.wire.toml import KeyLines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from datetime import datetime
+    from importlib.resources.abc import Traversable
 
     from benchgate.loader.case_toml import CaseTables
+
+SUFFIX: Final = ".txt"
+"""Ends the name of each template, for tools would take ``rubric.py`` for a module of this package."""
 
 
 def make_case_folder(
@@ -109,3 +116,49 @@ def create_folder(target: Path, texts: Mapping[str, str], folders: Iterable[str]
                 if not isinstance(error, FileExistsError) and path.is_dir():
                     path.rmdir()
             raise
+
+
+def class_templates(name: str, **words: object) -> dict[str, str]:
+    """
+    Return the files of a new class by path.
+
+    :param words: those that stand for a word between two ``@``, besides name and slug.
+    """
+    marks = {"NAME": name, "SLUG": slug(name), **words}
+
+    def filled(text: str) -> str:
+        for mark, word in marks.items():
+            text = text.replace(f"@{mark}@", str(word))
+        return text
+
+    templates = _templates(files("benchgate.loader") / "new_class_files")
+    return {filled(path): filled(text) for path, text in templates}
+
+
+def make_class_folder(bench_root: Path, name: str, texts: Mapping[str, str]) -> Path:
+    """
+    Make ``bench/<name>/``, completely or not at all.
+
+    :param texts: its files by path.
+    :raises EvalError: the name is none of a task class, or means every class, or is no name in Python.
+    :raises TaskClassAlreadyRegistered: another class is called so but for ``-`` and ``_``.
+    :raises FileExistsError: the name is taken.
+    :raises OSError: the folder cannot be written.
+    """
+    package, target = slug(name), bench_root / name
+    if not TASK_CLASS_PATTERN.fullmatch(name) or name == "all" or keyword.iskeyword(package):
+        raise EvalError(f"{name!r} names no class; expected lower-case words joined by '-'")
+    for twin, folder in class_folders(bench_root).items():
+        if twin != name and slug(twin) == package:
+            raise TaskClassAlreadyRegistered(name, str(folder), str(target))
+    create_folder(target, texts)
+    return target
+
+
+def _templates(folder: Traversable, above: str = "") -> Iterator[tuple[str, str]]:
+    for entry in folder.iterdir():
+        path = f"{above}{entry.name}"
+        if entry.is_dir():
+            yield from _templates(entry, f"{path}/")
+        elif path.endswith(SUFFIX):
+            yield path.removesuffix(SUFFIX), entry.read_text("utf-8")

@@ -1,7 +1,8 @@
-"""The gate in JUnit XML: in the properties of the suite, and as a test case if that is asked for."""
+"""The gate in reports of others: in the properties of a suite of JUnit XML, as a test case there, and in JSON."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
     from benchgate.runner.class_run import ClassRun
 
 
-class JunitSuite:
-    """Adds the gate of each class to pytest's own report, if that accepts properties."""
+class OtherReports:
+    """Adds the gate of each class to pytest's own report, if that accepts properties, and to pytest-json-report's."""
 
     def __init__(self, controller: Controller) -> None:
         self._controller = controller
@@ -38,6 +39,11 @@ class JunitSuite:
                     reporter.add_global_property(f"bench.{run.name}.{name}", value)
                 if is_case:
                     _add_case(reporter, run)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_json_modifyreport(self, json_report: dict[str, Any]) -> None:
+        """Add a section with the runs of this session; the hook is declared only with ``--json-report``."""
+        json_report["benchgate"] = [_section(run) for run in self._controller.runs.values()]
 
 
 def _properties(run: ClassRun) -> Iterator[tuple[str, str]]:
@@ -106,3 +112,28 @@ def _outcome(run: ClassRun) -> tuple[str, str | None]:
         return "skipped", f"{head}; the exit status does not follow it"
     lines = laid_out(block(judgement, Door(prefix="--bench-", verbosity=1)), 100)
     return "failed", "\n".join([head, "", *(text for text, _ in lines)])
+
+
+def _section(run: ClassRun) -> dict[str, Any]:
+    judgement = run.judgement
+    if judgement is None:
+        return {"task_class": run.name, "failures": run.failures}
+    form: Any = {"mode": "json", "exclude": {"per_case", "digests"}}
+    report, baseline = judgement.report.model_dump(**form), judgement.baseline
+    if baseline and baseline.report:
+        report["baseline"] = baseline.report.model_dump(**form) | {"path": str(baseline.path)}
+    decision = judgement.decision.model_dump(mode="json") if judgement.decision else None
+    evidence = judgement.figures
+    figures = evidence.significance.model_dump(mode="json") if evidence else None
+    return {
+        **report,
+        "decision": decision,
+        "significance": figures,
+        "reason_codes": decision["reason_codes"] if decision else None,
+        "delta": figures and figures["mean_delta"],
+        "interval": figures and [figures["delta_ci_low"], figures["delta_ci_high"]],
+        "changes": asdict(judgement.changes) if judgement.changes else None,
+        "failures": run.failures,
+        "folder": str(run.published.folder) if run.published else None,
+        "head": run.published.head if run.published else None,
+    }
