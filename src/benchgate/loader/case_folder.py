@@ -61,14 +61,19 @@ def case_folders(class_path: Path) -> list[Path]:
     return [class_path / "cases" / name for name in folder_names(class_path) if name not in retired]
 
 
-def retired_cases(class_path: Path) -> dict[str, str]:
-    """Return why cases are no longer run, by the names of their folders; a broken ``case.toml`` retires nothing."""
-    found = {}
+def retired_cases(class_path: Path, texts: dict[str, bytes] | None = None) -> dict[str, str]:
+    """
+    Return why cases are no longer run, by the names of their folders; a broken ``case.toml`` retires nothing.
+
+    :param texts: takes the bytes of each ``case.toml``, for whoever reads the cases afterwards.
+    """
+    found, texts = {}, {} if texts is None else texts
     for name in folder_names(class_path):
         path = class_path / "cases" / name / CASE_FILE
         with suppress(Unreadable, BenchCaseLoadError):
-            if b"retired" in read_bytes(path, limit=MAX_TOML_BYTES):
-                tables, _ = read_case_toml(path, task_class=class_path.name, facts_model=None)
+            data = texts[name] = read_bytes(path, limit=MAX_TOML_BYTES)
+            if b"retired" in data:
+                tables, _ = read_case_toml(path, class_path.name, data=data)
                 if tables.case.retired is not None:
                     found[name] = tables.case.retired
     return found
@@ -85,11 +90,16 @@ def folder_names(class_path: Path) -> list[str]:
 
 
 def read_case(
-    folder: Path, *, task_class: str, facts_model: type[BaseModel] | None = None
+    folder: Path,
+    *,
+    task_class: str,
+    facts_model: type[BaseModel] | None = None,
+    data: bytes | None = None,
 ) -> tuple[BenchCase, int]:
     """
     Read the case in a folder, and find the 1-based line of its ``[case]``.
 
+    :param data: the bytes of its ``case.toml``, if they were read before.
     :raises BenchCaseLoadError: with every fault of its ``case.toml`` and of the files beside it, so that a curator can
         fix all of them at once.
     """
@@ -102,7 +112,7 @@ def read_case(
     path = folder / CASE_FILE
     faults: list[Fault] = []
     try:
-        tables, lines = read_case_toml(path, task_class=task_class, facts_model=facts_model)
+        tables, lines = read_case_toml(path, task_class, facts_model, data)
         cassettes = _cassettes(folder, tables, lines, faults)
     except BenchCaseLoadError as error:
         if not folder.is_dir():

@@ -47,11 +47,15 @@ class CaseTables(WireModel):
 
 
 def read_case_toml(
-    path: Path, *, task_class: str, facts_model: type[BaseModel] | None
+    path: Path,
+    task_class: str,
+    facts_model: type[BaseModel] | None = None,
+    data: bytes | None = None,
 ) -> tuple[CaseTables, KeyLines]:
     """
     Read and check a ``case.toml``; return it with the lines of its keys.
 
+    :param data: its bytes, if they were read before.
     :raises BenchCaseLoadError: with every fault and its line.
     """
     try:
@@ -64,7 +68,7 @@ def read_case_toml(
         raise BenchCaseLoadError(
             path, "is a symlink; a case must have its files in its own folder", line=1
         )
-    tables, lines = read_toml(path, BenchCaseLoadError)
+    tables, lines = read_toml(path, BenchCaseLoadError, data=data)
     checked = check_case_toml(path, tables, lines, task_class=task_class, facts_model=facts_model)
     return checked, lines
 

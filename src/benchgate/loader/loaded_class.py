@@ -108,6 +108,7 @@ class LoadedClass:
     _loaded: dict[str, tuple[BenchCase | BenchCaseLoadError, int]] = field(
         default_factory=dict, repr=False
     )
+    _texts: dict[str, bytes] = field(default_factory=dict, repr=False)
     _observers: list[ClassObserver | None] = field(default_factory=list, repr=False)
 
     @property
@@ -143,10 +144,11 @@ class LoadedClass:
         return self._loaded[case_id][1] if case_id in self._loaded else 1
 
     def _read(self, case_id: str) -> tuple[BenchCase | BenchCaseLoadError, int]:
-        folder = self.path / "cases" / self.folders.get(case_id, case_id)
+        name = self.folders.get(case_id, case_id)
+        folder, data = self.path / "cases" / name, self._texts.pop(name, None)
         try:
             facts_model = self.task_class.facts_model
-            return read_case(folder, task_class=self.name, facts_model=facts_model)
+            return read_case(folder, task_class=self.name, facts_model=facts_model, data=data)
         except BenchCaseLoadError as error:
             return error, 1
         except OSError as error:
@@ -177,7 +179,8 @@ def load_class(
         policy, run = load_policy(path, policy_options), load_run_table(path)
     if errors:
         raise errors[0] if len(errors) == 1 else ClassLoadError(errors)
-    retired = retired_cases(path)
+    texts: dict[str, bytes] = {}
+    retired = retired_cases(path, texts)
     return LoadedClass(
         task_class=task_class,
         path=path,
@@ -188,6 +191,7 @@ def load_class(
         run=run,
         folders={shown_name(name): name for name in folder_names(path) if name not in retired},
         retired=retired,
+        _texts=texts,
     )
 
 

@@ -76,7 +76,7 @@ def _newest(class_path: Path) -> CaseTables | None:
     for folder in case_folders(class_path):
         try:
             path = folder / CASE_FILE
-            tables, _ = read_case_toml(path, task_class=class_path.name, facts_model=None)
+            tables, _ = read_case_toml(path, class_path.name)
         except BenchCaseLoadError:  # a broken case is no example
             continue
         found.append(tables)

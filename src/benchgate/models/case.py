@@ -186,13 +186,9 @@ class BenchCase(CaseTable):
         case._usage = UsageMeter()  # noqa: SLF001 - of its own class
         return case
 
-    def as_task(self) -> BenchCase:
-        """Return a copy without what is said of the case besides its task."""
-        return self.model_copy(update=CURATED)
-
     def working_in(self, folder: Callable[[], Path]) -> BenchCase:
-        """Return a copy whose ``work_path`` is asked for when somebody reads it: few systems do."""
-        case = self.model_copy()
+        """Return the task alone, without CURATED; its ``work_path`` is asked for when somebody reads it: few do."""
+        case = self.model_copy(update=CURATED)
         case._work = folder  # noqa: SLF001 - of its own class
         del case.__dict__["work_path"]  # so that __getattr__ is asked
         return case

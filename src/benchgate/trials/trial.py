@@ -132,7 +132,7 @@ class _Attempt:
             process_kept() if alone else nullcontext(),
             signals_kept() if alone else nullcontext(),
         ):
-            case = self._case.as_task().working_in(work.path)
+            case = self._case.working_in(work.path)
             then = self._then
             self._output = output = str(then.output_json) if then else self._answer(case, work)
             cases = self._observing.cases(case, output, self._called)

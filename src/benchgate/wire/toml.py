@@ -76,15 +76,19 @@ def _first(lines: Sequence[int], start: int) -> int | None:
 
 
 def read_toml(
-    path: Path, error: type[LocatedError], limit: int = MAX_TOML_BYTES
+    path: Path,
+    error: type[LocatedError],
+    limit: int = MAX_TOML_BYTES,
+    data: bytes | None = None,
 ) -> tuple[dict[str, Any], KeyLines]:
     """
     Read a TOML file of at most 64 KiB, or ``limit`` bytes.
 
+    :param data: its bytes, if they were read before.
     :raises LocatedError: it cannot be read, or is too large, not UTF-8, not TOML, or nested too deeply.
     """
     try:
-        text = read_bytes(path, limit=limit).decode("utf-8")
+        text = (read_bytes(path, limit=limit) if data is None else data).decode("utf-8")
         return tomli.loads(text), KeyLines(text)
     except Unreadable as unreadable:
         raise error(path, unreadable.why, line=1) from unreadable
