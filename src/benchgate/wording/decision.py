@@ -92,6 +92,8 @@ class DecisionView:
     def sentence(self) -> str:
         """The decision, and what decided it."""
         if self.outcome == "none":
+            if self.names[1].startswith("floor:"):
+                return "not evaluated: a floor is compared with nothing"
             return "not evaluated: only a part of the cases was selected"
         before, after = (excerpt(name, 60) for name in self.names)
         if self.outcome == "promote":
@@ -121,7 +123,7 @@ class DecisionView:
         :param figures: of the comparison; ``None`` if there was none, or its files are missing.
         """
         if decision is None:
-            return cls()
+            return cls(names=names)
         count = len(decision.reason_codes)
         hidden = frozenset() if decision.promotion_allowed else OF_PROMOTIONS
         codes = {code.removeprefix(PREFIX) for code in decision.reason_codes}
