@@ -260,14 +260,10 @@ def check_options(
     :raises ArtifactError: it cannot.
     """
     given, policy = request.settings, request.bench.policy
-    others = (
-        given.baseline not in {"auto", "none"},
-        given.resume != "none",
-        given.plan,
-        given.shard,
-    )
-    if given.floor and any(others):
-        why = "is compared with nothing: without baseline, resume, plan and shard"
+    asked = given.plan, given.record, given.reobserve, given.replay, given.shard
+    is_more = given.baseline not in {"auto", "none"} or given.resume != "none"
+    if given.floor and (is_more or any(asked)):
+        why = "takes no baseline, plan, record, reobserve, replay, resume or shard"
         raise ArtifactError(given.floor, why)
     if given.out is None and grounds.choice.binding and policy.looks != "count":
         why = f"looks = '{policy.looks}' counts the records of runs, and this run would write none"
