@@ -24,6 +24,7 @@ if case.case_id == "02":
         safety_penalty=0.0, explanation=why, evidence={"exact": "2 of 8 words", "beyond": "none"},
     )
 """
+NONE = "\N{EN DASH}"
 
 
 class Elements(HTMLParser):
@@ -171,7 +172,8 @@ def test_a_run_from_another_machine_gives_the_same_page(bench, tmp_path):
 
     def but_history(page):
         return re.sub(
-            r'<details class="fold">\s*<summary><h2>(History|What each case is worth|Provenance)</h2>.*?(?=<details class="fold">|</main>)',
+            r'<details class="fold">\s*<summary><h2>(History|What each case is worth|Provenance)</h2>'
+            r'.*?(?=<details class="fold">|</main>)',
             "",
             page,
             flags=re.DOTALL,
@@ -451,7 +453,7 @@ def test_what_each_case_is_worth_is_folded_on_the_page(bench, capsys):
     )
     cells = re.findall(r"<td[^>]*>(?:<bdi>)?([^<]*)", fold)
     assert [cells[at : at + 5] for at in range(0, len(cells), 5)] == [
-        [row["case"], row["worth"] or "–", "shout", f"{row['passed']} of 9", row["flaky"] or "–"]
+        [row["case"], row["worth"] or NONE, "shout", f"{row['passed']} of 9", row["flaky"] or NONE]
         for row in rows
     ]
     assert cells[-1] == "2 of 3"
