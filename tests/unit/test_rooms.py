@@ -51,12 +51,12 @@ BUDGETS = {
     "models": 525,
     "promotion": 300,
     "pytest_plugin": 2525,
-    "registry": 225,
+    "registry": 250,
     "remote": 1075,
     "replay": 225,
     "report": 1475,
     "rubric": 50,
-    "runner": 1825,
+    "runner": 1875,
     "statistics": 2225,
     "taxonomy": 75,
     "testing": 100,
@@ -69,7 +69,7 @@ BUDGETS = {
 }
 """Lines of Python of each room, rounded up to 25. To raise one is a visible diff, to be argued for where it is made."""
 
-TOTAL = 34903
+TOTAL = 34971
 """Lines of the package, rounded up to 100: not every room can grow to its budget."""
 
 MOST = 300
