@@ -67,6 +67,17 @@ def test_nothing_is_returned_and_it_is_written_outside_the_chain(echo, floor, ca
     assert [one.seq for one in known_runs(echo.out / "runs/echo")] == [1]
 
 
+def test_verify_knows_the_folder_and_no_file_of_that_name(echo, floor, capsys):
+    lenient(echo)
+    echo.run()
+    (echo.out / "runs/echo/floor").write_text("")
+    assert main(["verify", str(echo.out)]) == 1
+    assert "floor: neither a record nor anything else" in capsys.readouterr().err
+    (echo.out / "runs/echo/floor").unlink()
+    floor()
+    assert main(["verify", str(echo.out)]) == 0
+
+
 def test_the_input_as_it_was_given(echo, floor):
     lenient(echo)
     echo.write("cases/01/input/sub/more.txt", "x")
