@@ -137,6 +137,14 @@ def test_a_floor_of_another_bench_is_not_quoted(echo, floor):
     assert warned(echo.run) == []
 
 
+def test_a_floor_by_another_judge_is_not_quoted(echo, floor):
+    echo.observer('return {"score": 0.4}')
+    floor("input")
+    assert len(warned(echo.run)) == 1
+    echo.observer('return {"score": 0.40}')
+    assert warned(echo.run) == []
+
+
 def test_a_part_replaces_no_floor_and_a_rubric_that_fails_has_none(echo, floor):
     lenient(echo, score="0.5")
     floor()

@@ -72,13 +72,13 @@ def facts_of_run(
 
 
 def floor_notes(out: Path | None, plan: RunPlan, cases: Iterable[BenchCase]) -> Iterator[str]:
-    """Yield what doing nothing scores, if it is much, by the records of it on these cases and this rubric."""
+    """Yield what doing nothing scores, if it is much, by its records on these cases, with this rubric and observer."""
     known = f"runs/{plan.task_class}/floor/*/report.json"
     paths = sorted(out.glob(known)) if out and plan.scope == "full" else ()
     for found in filter(None, map(SelectedRecord.read_or_none, paths)):
-        then, (score, said) = found.report.digests, _floor(found.report, cases)
-        is_same = (then.cases, then.scorer) == (plan.digests.cases, plan.digests.scorer)
-        if is_same and found.report.complete and score > 0.2:
+        report, now, (score, said) = found.report, plan.digests, _floor(found.report, cases)
+        is_same = report.digests.scorer == now.scorer and report.observer == plan.observer
+        if is_same and report.digests.cases == now.cases and report.complete and score > 0.2:
             yield f"a system that does nothing scores {score:.2f} here: {said[0]}"
 
 

@@ -59,7 +59,7 @@ class DecisionView:
     """
     What readers get of a decision.
 
-    :param outcome: ``none`` for a part of the cases, which is not judged; all else is empty then.
+    :param outcome: ``none`` for a part of the cases, or a floor, which is not judged; all but names is empty then.
     :param names: of baseline and candidate.
     :param question: what the policy asks, as ``limits`` its other conditions; empty if the policy is not known.
     :param looks: how often the baseline was looked at; empty at a first look.
