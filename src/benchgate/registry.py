@@ -41,6 +41,18 @@ def slug(name: str) -> str:
     return name.replace("-", "_")
 
 
+def returned(case: BenchCase) -> dict[str, Any]:
+    """Return the input: the text of each file by its path as ``files``, all of them in one as ``answer``."""
+    paths = [path for path in sorted(case.input_path.rglob("*")) if path.is_file()]
+    texts = [path.read_bytes().decode(errors="replace") for path in paths]
+    names = [path.relative_to(case.input_path).as_posix() for path in paths]
+    return {"files": dict(zip(names, texts, strict=True)), "answer": "".join(texts)}
+
+
+FLOORS: Final[Mapping[str, System]] = {"floor:empty": lambda _: {}, "floor:input": returned}
+"""Systems of every class that do nothing: what they score, the class gives away."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskClass:
     """
@@ -67,7 +79,7 @@ class TaskClass:
 
     def system(self, name: str | None = None) -> tuple[str, System]:
         """
-        Return name and callable of a registered system; without a name, of the class's default system.
+        Return name and callable of a registered system or a floor; without a name, of the class's default system.
 
         :raises SystemNotFound: no system has that name, or no name was given and there is no default.
         """
@@ -75,10 +87,11 @@ class TaskClass:
         if chosen is None:
             reason = f"task class {self.name!r} has no default system: name one"
             raise SystemNotFound(None, self.systems, reason)
-        if chosen not in self.systems:
+        systems = FLOORS if chosen.startswith("floor:") else self.systems
+        if chosen not in systems:
             reason = f"task class {self.name!r} has no system {chosen!r}"
-            raise SystemNotFound(chosen, self.systems, reason)
-        return chosen, self.systems[chosen]
+            raise SystemNotFound(chosen, systems, reason)
+        return chosen, systems[chosen]
 
 
 class TaskClassRegistry:

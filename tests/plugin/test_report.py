@@ -24,6 +24,7 @@ if case.case_id == "02":
         safety_penalty=0.0, explanation=why, evidence={"exact": "2 of 8 words", "beyond": "none"},
     )
 """
+NONE = "\N{EN DASH}"
 
 
 class Elements(HTMLParser):
@@ -171,7 +172,8 @@ def test_a_run_from_another_machine_gives_the_same_page(bench, tmp_path):
 
     def but_history(page):
         return re.sub(
-            r'<details class="fold">\s*<summary><h2>(History|Provenance)</h2>.*?(?=<details class="fold">|</main>)',
+            r'<details class="fold">\s*<summary><h2>(History|What each case is worth|Provenance)</h2>'
+            r'.*?(?=<details class="fold">|</main>)',
             "",
             page,
             flags=re.DOTALL,
@@ -431,6 +433,40 @@ def test_the_history_counts_looks_and_knows_what_became_the_baseline(bench, caps
     assert "andidate no. 2 compared with this baseline" in page
     assert main(["report", str(bench.folder())]) == 0
     assert "candidate no. 2 compared with this baseline" in capsys.readouterr().out
+
+
+def test_what_each_case_is_worth_is_folded_on_the_page(bench, capsys):
+    bench.system(
+        'if case.case_id == "02" or (case.case_id, case.trial) == ("03", 1):\n    return {"answer": "no"}'
+    )
+    for _ in range(3):
+        bench.engine(trials=3)
+    capsys.readouterr()
+    assert main(["runs", "--cases", "--json", f"--out={bench.out}"]) == 0
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [row["worth"] for row in rows] == ["saturated", "dead", None]
+    page = page_of(bench)
+    (fold,) = re.findall(
+        r"<details class=\"fold\">\s*<summary><h2>What each case is worth.*?</details>",
+        page,
+        re.DOTALL,
+    )
+    cells = re.findall(r"<td[^>]*>(?:<bdi>)?([^<]*)", fold)
+    assert [cells[at : at + 5] for at in range(0, len(cells), 5)] == [
+        [row["case"], row["worth"] or NONE, "shout", f"{row['passed']} of 9", row["flaky"] or NONE]
+        for row in rows
+    ]
+    assert cells[-1] == "2 of 3"
+
+
+def test_a_floor_on_the_page(bench):
+    bench.rubric("return BenchScore(passed=False, score=0.0, safety_penalty=0.0)")
+    target = bench.root / "page.html"
+    result = bench.run("--bench-system=floor:input", f"--bench-html={target}")
+    assert result.ret == 0
+    text = Elements(target.read_text("utf-8")).text
+    assert "a floor is compared with nothing" in text
+    assert "What each case is worth" not in text
 
 
 def test_a_class_without_runs_has_no_history(bench, capsys):

@@ -262,7 +262,7 @@ class RunRecord(Artifact):
 
 
 class SelectedRecord(Artifact):
-    """``last-selected/<class>/report.json``: a part of the cases was run; nothing was judged."""
+    """``report.json`` of a part of the cases, in ``last-selected/<class>/``, or of a floor; nothing was judged."""
 
     report_kind: Literal["selected"]
     finished_at: AwareDatetime

@@ -53,8 +53,9 @@ class RunFacts:
     :param plan_problems: how the run differs from the plan that it cites.
     :param without_advantages: scored trials whose RL payload has no advantages.
     :param replays: what the outputs were taken from; ``None`` if a system was called.
-    :param is_part: of a run that is put together and judged later.
+    :param is_part: of a run that is put together and judged later, or of a floor, which is not judged.
     :param labels: what people say of outputs.
+    :param floor: of a system that does nothing: what it got, and then what of that is a fault.
     """
 
     report: BenchRunReport
@@ -69,6 +70,7 @@ class RunFacts:
     exit_rule: ExitRule = "strict"
     is_part: bool = False
     labels: tuple[Label, ...] = ()
+    floor: tuple[str, ...] = ()
 
     @property
     def beside(self) -> BenchRunReport | None:
@@ -172,6 +174,7 @@ def judge(
         faults=(
             *failures(report, decision, choice, facts.exit_rule, is_part=facts.is_part),
             *_unusable(facts),
+            *facts.floor[1:],
             *broken,
             *((f"checkpoint: {checkpoint}",) * bool(checkpoint)),
         ),

@@ -216,14 +216,14 @@ def _build_rubric(task_class: TaskClass, path: Path) -> Rubric:
 
 def find_system(task_class: TaskClass, wanted: System | str | None) -> NamedSystem:
     """
-    Return the system to run: a callable, a registered name, ``module:attr``, or by default the class's default.
+    Return the system to run: a callable, a registered name, a floor, ``module:attr``, or by default the class's own.
 
     :raises SystemNotFound: it does not exist, cannot be imported or is not callable.
     """
     if not (wanted is None or isinstance(wanted, str)):
         label = getattr(wanted, "__qualname__", type(wanted).__name__)
         return named(str(getattr(wanted, "name", None) or label), wanted)
-    if wanted is not None and ":" in wanted:
+    if wanted is not None and ":" in wanted and not wanted.startswith("floor:"):
         return named(wanted, _import_system(wanted, task_class))
     name, system = task_class.system(wanted)
     return named(name, system)

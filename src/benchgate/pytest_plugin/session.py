@@ -155,7 +155,7 @@ class BenchSession:
             return shard_folder(self.out, name, settings.shard)
         if self._trials[name] < len(self.benches[name].folders) * settings.trials * len(self.sides):
             return self.out / "last-selected" / name
-        return self.out / "runs" / name / "<newest>"
+        return self.out / "runs" / name / (settings.floor or "<newest>").replace(":", "/")
 
     def case_folders(self, cases: Path) -> Iterable[Path]:
         """

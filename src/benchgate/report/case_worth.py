@@ -18,15 +18,17 @@ LAST: Final = 3
 """The newest runs of a case that say whether it is saturated or dead; of fewer, nothing is said."""
 
 
-def case_worth(runs: Path) -> list[dict[str, Any]]:
+def case_worth(runs: Path, most: int = 0) -> list[dict[str, Any]]:
     """
     Return for each case and system, as JSON values, how many trials passed, and what the case is worth.
 
     ``worth`` is ``saturated`` if each trial of the newest runs passes, ``dead`` if none does, else ``None``; ``flaky``
     says how many passed in the newest run whose trials disagree. Replays and incomplete runs are left out.
+
+    :param most: records that are read, the newest; 0 for all.
     """
     ran: dict[str, list[tuple[str, list[bool]]]] = defaultdict(list)
-    for record in (read_record(folder) for _, folder in numbered(runs)):
+    for record in (read_record(folder) for _, folder in numbered(runs)[-most:]):
         sides = (record.rerun, record.report) if record and not record.replays else ()
         for report in (side for side in sides if side and side.complete):
             for case_id, rows in groupby(report.per_case, key=attrgetter("case_id")):

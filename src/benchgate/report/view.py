@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchgate.aggregate import axis_means, case_figures
 from benchgate.audit.chain import FOLDER_NAME
@@ -12,6 +12,7 @@ from benchgate.audit.runs import pin_command
 from benchgate.gates.claim_reasons import confidence
 from benchgate.gates.run_diff import changes
 from benchgate.report import words
+from benchgate.report.case_worth import case_worth
 from benchgate.report.cases import groups, sides
 from benchgate.report.history import past_runs
 from benchgate.report.outputs import outputs_of
@@ -70,6 +71,12 @@ class RunView:
     def next_step(self) -> str:
         """What to do with the decision; empty if nobody knows."""
         return " ".join(line.text for line in next_lines(self.decided, self.door))
+
+    @property
+    def worth(self) -> list[dict[str, Any]]:
+        """What each case is worth, by the newest 30 records; empty without a history."""
+        folder = self.source.folder
+        return case_worth(folder.resolve().parent, most=30) if folder and self.history else []
 
     @property
     def marks(self) -> list[tuple[float, str]]:

@@ -21,7 +21,7 @@ from benchgate.gates.baseline import MAX_AGE, baseline_notes, read_baseline
 from benchgate.ids import system_digest, trial_seed
 from benchgate.looks.chain import ChainLooks
 from benchgate.promotion.tiers import TIER_FILE, TierConfig
-from benchgate.runner.judging import facts_of_run, judged, publish, stopping
+from benchgate.runner.judging import facts_of_run, floor_notes, judged, publish, stopping
 from benchgate.runner.scored_again import score_again
 from benchgate.runner.settings import check_options, set_scope
 from benchgate.runner.trial_files import TrialFiles
@@ -125,11 +125,12 @@ class ClassRun:
         given, choice = self.request.settings, self.grounds.choice
         for trials, planned in zip(self.sides.values(), (keys, beside), strict=False):
             trials.plan(planned)
-        set_scope(self.sides.values(), given.shard)
+        set_scope(self.sides.values(), given.shard, given.floor)
         if choice.path and (self.candidate.scope == "full" or given.shard):
             self._baseline = read_baseline(choice.path)
             level = self.candidate.isolation_class
             self.warnings += baseline_notes(self._baseline, self.request.bench.policy, level)
+        self.warnings += floor_notes(given.out, self._plan(), self.candidate.cases)
         tier_file = self.request.bench.path.parents[1] / TIER_FILE
         try:
             self._tiers = TierConfig.read(tier_file) if os.path.lexists(tier_file) else None
@@ -159,6 +160,8 @@ class ClassRun:
         beside = request.systems.get("baseline")
         scope = self.candidate.scope
         self.store = RunStore(out, self.name, scope, request.unfinished, given.shard)
+        if given.floor and self.candidate.every_key() <= {*self.candidate.keys}:
+            self.store.folder = out / "runs" / self.name / given.floor.replace(":", "/")
         plan = plan_file(
             self._plan(),
             timeout=given.timeout,

@@ -8,9 +8,11 @@ from functools import cache
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from benchgate.aggregate import STOP, irregular
+from benchgate.aggregate import STOP, case_figures, irregular, mean
+from benchgate.artifacts.run_kinds import SelectedRecord
 from benchgate.audit.runs import read_record
 from benchgate.audit.store import RunStore, unfinished_name
+from benchgate.errors import counted
 from benchgate.gates.baseline import BaselineChoice, arm, baseline_beside
 from benchgate.gates.blockers import baseline_blockers
 from benchgate.gates.judge import RunFacts, judge
@@ -20,7 +22,7 @@ from benchgate.wire import clock
 from benchgate.wire.writing import make_folder, write_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
     from pathlib import Path
 
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
     from benchgate.gates.labels import Label
     from benchgate.gates.policy import GatePolicy
     from benchgate.looks.chain import Counting
-    from benchgate.models import BenchRunReport, Side
+    from benchgate.models import BenchCase, BenchRunReport, Side
     from benchgate.runner.settings import Grounds, RunRequest
     from benchgate.trials.planned import PlannedTrials
 
@@ -61,10 +63,36 @@ def facts_of_run(
         without_advantages=candidate.without_advantages(),
         replays=recording and recording.source,
         exit_rule=request.settings.exit_rule,
-        is_part=request.settings.shard is not None,
+        is_part=bool(request.settings.shard or request.settings.floor),
     )
     facts = replace(facts, labels=_labels(request.settings.out, grounds.labels, facts))
+    if request.settings.floor and facts.report.complete:
+        facts = replace(facts, floor=_floor(facts.report, candidate.cases)[1])
     return _held_to(grounds.sealed, facts, started)
+
+
+def floor_notes(out: Path | None, plan: RunPlan, cases: Iterable[BenchCase]) -> Iterator[str]:
+    """Yield what doing nothing scores, if it is much, by its records on these cases, with this rubric and observer."""
+    known = f"runs/{plan.task_class}/floor/*/report.json"
+    paths = sorted(out.glob(known)) if out and plan.scope == "full" else ()
+    for found in filter(None, map(SelectedRecord.read_or_none, paths)):
+        report, now, (score, said) = found.report, plan.digests, _floor(found.report, cases)
+        is_same = report.digests.scorer == now.scorer and report.observer == plan.observer
+        if is_same and report.digests.cases == now.cases and report.complete and score > 0.2:
+            yield f"a system that does nothing scores {score:.2f} here: {said[0]}"
+
+
+def _floor(report: BenchRunReport, cases: Iterable[BenchCase]) -> tuple[float, tuple[str, ...]]:
+    """Return the mean score of doing nothing over the positive cases, what it got, and that again if it is a fault."""
+    positive = {case.case_id for case in cases if case.disposition == "positive"}
+    scores = [one.score for one in case_figures(report.per_case) if one.case_id in positive]
+    passed = {result.case_id for result in report.per_case if result.passed}
+    faults, others = sorted(passed & positive), ", ".join(sorted(passed - positive))
+    score = mean(scores or [0.0])
+    text = f"{report.system} scores {score:.3f} over {counted(len(scores), 'positive case')} and passes "
+    text += f"{len(faults)}, which it must not: {', '.join(faults)}" if faults else "none of them"
+    text += f"; other cases that it passes: {others}" * bool(others)
+    return score, (text, text) if faults else (text,)
 
 
 def _labels(out: Path | None, labels: Sequence[Label], facts: RunFacts) -> tuple[Label, ...]:

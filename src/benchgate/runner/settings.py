@@ -18,6 +18,7 @@ from benchgate.gates.labels import Label, read_labels
 from benchgate.gates.policy import parse_options
 from benchgate.loader.loaded_class import find_system
 from benchgate.loader.observer import ClassObserver, never
+from benchgate.registry import FLOORS
 from benchgate.replay.recording import find_recording
 from benchgate.training.checkpoints import CheckpointFiles, read_checkpoints
 from benchgate.wire import clock
@@ -92,7 +93,8 @@ class RunSettings:
         :raises PolicyError: a threshold of the policy is none.
         """
         attributes = {one.name: values[one.name] for one in fields(cls) if one.name in values}
-        attributes["exit_rule"] = values.get("exit", "gate")
+        is_floor = values.get("system") in FLOORS  # most of whose cases are to fail
+        attributes["exit_rule"] = "gate" if is_floor else values.get("exit", "gate")
         attributes["policy"] = parse_options(values.get("policy") or ())
         attributes["checkpoints"] = CheckpointFiles(
             checkpoint=values["checkpoint"],
@@ -100,6 +102,11 @@ class RunSettings:
             lineage=values["lineage"],
         )
         return cls(**attributes | own)
+
+    @property
+    def floor(self) -> str:
+        """The system that does nothing, by its name; empty for any other."""
+        return self.system if isinstance(self.system, str) and self.system in FLOORS else ""
 
     def limit(self, case: BenchCase) -> float:
         """Return the time limit of a case in seconds."""
@@ -217,7 +224,7 @@ class Grounds:
             from benchgate.artifacts.sealed_plan import SealedPlan
 
             sealed = SealedPlan.read_file(settings.plan, "sealed plan")
-        baseline = settings.baseline or "auto"
+        baseline = "none" if settings.floor else settings.baseline or "auto"
         if isinstance(baseline, str) and baseline.isdecimal():
             run = run_of_class(settings.out, class_path.name, baseline)
             baseline = run.folder / RECORD_FILE
@@ -229,13 +236,13 @@ class Grounds:
         )
 
 
-def set_scope(sides: Collection[PlannedTrials], shard: Shard | None) -> None:
+def set_scope(sides: Collection[PlannedTrials], shard: Shard | None, floor: str = "") -> None:
     """
-    Note whether the planned trials are all of a class: those of each side, and not as a shard.
+    Note whether the planned trials are all of a class: those of each side, and not as a shard or of a floor.
 
     :raises ArtifactError: the trials of a side are not those of the shard.
     """
-    is_whole = shard is None and all(trials.scope == "full" for trials in sides)
+    is_whole = not (shard or floor) and all(trials.scope == "full" for trials in sides)
     for trials in sides:
         # Not of the one shard of one, which benchgate merge records.
         trials.scope = "full" if is_whole else "selected"
@@ -253,6 +260,11 @@ def check_options(
     :raises ArtifactError: it cannot.
     """
     given, policy = request.settings, request.bench.policy
+    asked = given.plan, given.record, given.reobserve, given.replay, given.shard
+    is_more = given.baseline not in {"auto", "none"} or given.resume != "none"
+    if given.floor and (is_more or any(asked)):
+        why = "takes no baseline, plan, record, reobserve, replay, resume or shard"
+        raise ArtifactError(given.floor, why)
     if given.out is None and grounds.choice.binding and policy.looks != "count":
         why = f"looks = '{policy.looks}' counts the records of runs, and this run would write none"
         raise ArtifactError("output folder", why)

@@ -237,7 +237,8 @@ def _folder_faults(folder: Path, record: RunRecord) -> Iterator[str]:
 def _strays(runs: Path) -> Iterator[tuple[Path, str]]:
     for path in sorted(runs.iterdir()):
         is_own = path.name == HEAD_FILE or path.name.startswith((".", UNFINISHED))
-        if not is_own and not (path.is_dir() and FOLDER_NAME.fullmatch(path.name)):
+        is_run = path.name == "floor" or FOLDER_NAME.fullmatch(path.name)
+        if not is_own and not (path.is_dir() and is_run):
             yield path, "neither a record nor anything else that benchgate writes"
 
 

@@ -34,7 +34,7 @@ RUN_OPTIONS: Final = (
     RunOption(
         name="system",
         metavar="NAME|module:attr",
-        help="System under test (default: that of the class)",
+        help="System under test, or floor:empty|floor:input (default: that of the class)",
     ),
     RunOption(
         name="baseline",

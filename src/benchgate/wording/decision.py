@@ -59,7 +59,7 @@ class DecisionView:
     """
     What readers get of a decision.
 
-    :param outcome: ``none`` for a part of the cases, which is not judged; all else is empty then.
+    :param outcome: ``none`` for a part of the cases, or a floor, which is not judged; all but names is empty then.
     :param names: of baseline and candidate.
     :param question: what the policy asks, as ``limits`` its other conditions; empty if the policy is not known.
     :param looks: how often the baseline was looked at; empty at a first look.
@@ -92,6 +92,8 @@ class DecisionView:
     def sentence(self) -> str:
         """The decision, and what decided it."""
         if self.outcome == "none":
+            if self.names[1].startswith("floor:"):
+                return "not evaluated: a floor is compared with nothing"
             return "not evaluated: only a part of the cases was selected"
         before, after = (excerpt(name, 60) for name in self.names)
         if self.outcome == "promote":
@@ -121,7 +123,7 @@ class DecisionView:
         :param figures: of the comparison; ``None`` if there was none, or its files are missing.
         """
         if decision is None:
-            return cls()
+            return cls(names=names)
         count = len(decision.reason_codes)
         hidden = frozenset() if decision.promotion_allowed else OF_PROMOTIONS
         codes = {code.removeprefix(PREFIX) for code in decision.reason_codes}
