@@ -9,10 +9,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from benchgate.aggregate import outputs_digest
 from benchgate.artifacts.run_kinds import PlanFile, RunRecord
 from benchgate.audit.chain import PLAN_FILE, RECORD_FILE, UNFINISHED, numbered
 from benchgate.errors import ArtifactError, TaskClassNotFound
+from benchgate.models import Part
+from benchgate.wire.files import file_sha256
 from benchgate.wire.holding import is_held
+from benchgate.wire.parsing import MAX_JSON_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -59,6 +63,14 @@ class KnownRun:
 def read_record(folder: Path) -> RunRecord | None:
     """Return the record in a folder, ``None`` if it cannot be read."""
     return RunRecord.read_or_none(folder / RECORD_FILE)
+
+
+def parts_of(folder: Path, record: RunRecord) -> tuple[Part, ...]:
+    """Return what a run has been extended from that extends the one in a folder."""
+    at = outputs_digest(record.report) or record.report.run_id
+    sha256 = file_sha256(folder / RECORD_FILE, limit=MAX_JSON_BYTES)
+    last = Part(sha256=sha256, finished_at=record.finished_at, counted_by=at)
+    return (*record.report.parts, last)
 
 
 def known_runs(runs: Path) -> list[KnownRun]:

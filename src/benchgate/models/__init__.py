@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, AwareDatetime, BeforeValidator, ConfigDict, Field
 
 from benchgate.models.case import BenchCase as BenchCase
 from benchgate.models.case import Cassette as Cassette
@@ -215,6 +215,18 @@ class LogSource(WireModel):
     told: tuple[DisplayText, ...] = Field(default=(), exclude_if=lambda told: not told)
 
 
+class Part(WireModel):
+    """
+    A run that a baseline was extended from: the SHA-256 of its record, and when it ended.
+
+    :param counted_by: what looks at it are counted by: the digest of its outputs with an observer, else its ``run_id``.
+    """
+
+    sha256: Sha256
+    finished_at: AwareDatetime
+    counted_by: Sha256
+
+
 class BenchRunReport(Aggregates):
     """
     The results of a run and their figures. Facts only, so that any policy can judge it; the decision is elsewhere.
@@ -230,6 +242,7 @@ class BenchRunReport(Aggregates):
     :param source: the log that the results were read from; left out for a run of a bench.
     :param stopped: ids of the cases in the order in which they ran, of a run that stopped early; left out of others.
     :param observer: what observed the outputs; left out of a run that nothing observed.
+    :param parts: of an extended baseline, the records that it was extended from, oldest first; left out of others.
     """
 
     schema_version: Version = SCHEMA_VERSION
@@ -252,6 +265,7 @@ class BenchRunReport(Aggregates):
     source: LogSource | None = Field(default=None, exclude_if=lambda source: source is None)
     stopped: tuple[Text, ...] = Field(default=(), exclude_if=lambda ids: not ids)
     observer: Observer | None = Field(default=None, exclude_if=lambda one: one is None)
+    parts: tuple[Part, ...] = Field(default=(), exclude_if=lambda parts: not parts)
 
     @property
     def shown(self) -> BenchRunReport:

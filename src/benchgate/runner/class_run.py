@@ -8,6 +8,7 @@ that no result is lost to it.
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
@@ -167,18 +168,25 @@ class ClassRun:
             baseline_system=beside.name if beside else None,
             shard=given.shard,
         )
-        self.warnings += self.store.open(plan, given.resume, given.parts)
-        if made := self.store.plan:
-            self._started, seq = made.started_at, made.resumes.seq if made.resumes else None
-            self._looks = ChainLooks(self.store.folder.parent, seq)
         if scope == "full":
             system, is_called = request.systems["candidate"], not (request.recording or given.parts)
             function = system.call if is_called and system.digest is None else None
             self.provenance = Provenance.here(request.bench.path, function)
-        if given.parts or given.resume != "none":
+            if function and (of := given.extends) and of.record:
+                then, now = of.record.provenance.system_source, self.provenance.system_source
+                if then is None or then != now:
+                    why = f"cannot be extended: its system {system.name} has another source now"
+                    raise ArtifactError(of.folder, f"{why}, or one that is not known")
+        self.warnings += self.store.open(plan, given.extends or given.resume, given.parts)
+        if made := self.store.plan:
+            self._started, seq = made.started_at, made.resumes.seq if made.resumes else None
+            self._looks = ChainLooks(self.store.folder.parent, seq)
+        parts = (given.extends.folder,) if given.extends else given.parts
+        if parts or given.resume != "none":
             files = TrialFiles(self.store.folder, self.name, request.bench.rubric_digest)
             try:
-                score_again(self.sides, files, given.parts, is_expected=bool(given.expect))
+                is_expected = bool(given.expect or given.extends)
+                score_again(self.sides, files, parts, is_expected=is_expected)
             except ArtifactError:
                 self.store.close()
                 raise
@@ -226,6 +234,8 @@ class ClassRun:
                 self._publish(store, self.judgement)
         except EvalError as error:
             self.problems.append(str(error))
+            if store is not None and self.request.settings.extends:
+                shutil.rmtree(store.folder)
         finally:
             if store is not None:
                 store.close()

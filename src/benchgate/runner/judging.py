@@ -9,11 +9,13 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from benchgate.aggregate import STOP, irregular
-from benchgate.audit.runs import read_record
+from benchgate.audit.runs import parts_of, read_record
 from benchgate.audit.store import RunStore, unfinished_name
+from benchgate.errors import ArtifactError
 from benchgate.gates.baseline import BaselineChoice, arm, baseline_beside
 from benchgate.gates.blockers import baseline_blockers
 from benchgate.gates.judge import RunFacts, judge
+from benchgate.gates.unscored import incompleteness
 from benchgate.ids import RunPlan
 from benchgate.looks.chain import ChainLooks, counter_of
 from benchgate.wire import clock
@@ -51,8 +53,13 @@ def facts_of_run(
     if beside is not None:
         baseline = baseline_beside(beside.report())
         problems += tuple(f"baseline: {why}" for why in beside.checkpoint_problems())
+    report = candidate.report(baseline.sha256 if baseline else None)
+    if (of := request.settings.extends) and of.record:
+        if not report.complete:
+            raise ArtifactError(of.folder, f"is not extended: {incompleteness(report)}")
+        report = report.model_copy(update={"parts": parts_of(of.folder, of.record)})
     facts = RunFacts(
-        report=candidate.report(baseline.sha256 if baseline else None),
+        report=report,
         policy=request.bench.policy,
         choice=grounds.choice,
         baseline=baseline,

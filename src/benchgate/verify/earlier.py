@@ -5,7 +5,10 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from benchgate.audit.chain import RECORD_FILE
+from benchgate.artifacts.plan import extension_changes
+from benchgate.artifacts.run_kinds import PlanFile, case_file_name
+from benchgate.audit.chain import PLAN_FILE, RECORD_FILE
+from benchgate.audit.runs import parts_of
 from benchgate.verify.agreement import digest_holds, same
 
 if TYPE_CHECKING:
@@ -23,13 +26,15 @@ class ChainRecord(NamedTuple):
     record: RunRecord | None
 
 
-def earlier_faults(record: RunRecord, chain: Iterable[ChainRecord]) -> Iterator[str]:
+def earlier_faults(folder: Path, record: RunRecord, chain: Iterable[ChainRecord]) -> Iterator[str]:
     """
     Yield where a record does not agree with the earlier records that it names.
 
     :param chain: all records of its class.
     """
     before = [one for one in chain if one.seq < record.seq]
+    if record.report.parts:
+        yield from _part_faults(record, folder, before)
     resumed = record.resumes
     if resumed is not None and resumed.seq is not None:
         _, source = _named(before, resumed.seq, resumed.folder)
@@ -48,6 +53,24 @@ def earlier_faults(record: RunRecord, chain: Iterable[ChainRecord]) -> Iterator[
         yield from same(f"report.{name}", value(source), value(record))
     if not record.report.digests.cases.items() <= source.report.digests.cases.items():
         yield f"replays: {replayed.name} is of other cases"
+
+
+def _part_faults(record: RunRecord, folder: Path, before: list[ChainRecord]) -> Iterator[str]:
+    """Yield where an extended baseline does not have all of the record that it was extended from."""
+    parts, report = record.report.parts, record.report
+    known = (one for one in before if one.record and parts_of(one.folder, one.record) == parts)
+    _, there, source = next(known, (0, folder, None))
+    if source is None:
+        yield "report.parts: they are not those of a record before it"
+        return
+    plans = (PlanFile.read_file(one / PLAN_FILE, "plan of a run") for one in (there, folder))
+    yield from (f"report.parts: {change}" for change in extension_changes(*plans))
+    for name in (
+        case_file_name(r) for r in source.report.per_case if r.case_id not in report.retired
+    ):
+        yield from same(
+            f"report.parts: {name}", source.case_files.get(name), record.case_files.get(name)
+        )
 
 
 def _named(
