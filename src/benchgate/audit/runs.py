@@ -14,9 +14,7 @@ from benchgate.artifacts.run_kinds import PlanFile, RunRecord
 from benchgate.audit.chain import PLAN_FILE, RECORD_FILE, UNFINISHED, numbered
 from benchgate.errors import ArtifactError, TaskClassNotFound
 from benchgate.models import Part
-from benchgate.wire.files import file_sha256
 from benchgate.wire.holding import is_held
-from benchgate.wire.parsing import MAX_JSON_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -65,10 +63,10 @@ def read_record(folder: Path) -> RunRecord | None:
     return RunRecord.read_or_none(folder / RECORD_FILE)
 
 
-def parts_of(folder: Path, record: RunRecord) -> tuple[Part, ...]:
-    """Return what a run has been extended from that extends the one in a folder."""
+def parts_of(folder: Path) -> tuple[Part, ...]:
+    """Return what a run was extended from that extends the one in a folder; errors as of reading its record."""
+    record, sha256 = RunRecord.read_digested(folder / RECORD_FILE, "record")
     at = outputs_digest(record.report) or record.report.run_id
-    sha256 = file_sha256(folder / RECORD_FILE, limit=MAX_JSON_BYTES)
     last = Part(sha256=sha256, finished_at=record.finished_at, counted_by=at)
     return (*record.report.parts, last)
 

@@ -11,15 +11,12 @@ from typing import TYPE_CHECKING, Final
 
 from benchgate.cli.options import add_root, guarded
 from benchgate.cli.say import complain, say, show
-from benchgate.errors import brief, few
+from benchgate.errors import EvalError, brief, few
 from benchgate.wire.argument_types import matching, run_name
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Set as AbstractSet
 
-    from benchgate.artifacts.run_kinds import RunRecord
-    from benchgate.audit.runs import KnownRun
     from benchgate.cli.options import Parsers
     from benchgate.models import BenchRunReport
 
@@ -60,64 +57,49 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
 def _execute(args: argparse.Namespace) -> int:
     if args.extend == (args.run is not None) or (args.extend and args.task_class is None):
         raise ValueError("expected RUN, or --extend with --task-class CLASS")
-    status = _extend(args) if args.extend else 0
-    return _pin(args) if args.run else status
+    if args.extend:
+        args.run = _extended(args)
+    return _pin(args) if args.run else 0
 
 
-def _extend(args: argparse.Namespace) -> int:
-    """Run the baseline's system on new cases, and make that run ``RUN``; 1 if the baseline cannot be extended."""
+def _extended(args: argparse.Namespace) -> str | None:
+    """Have the system of the baseline run on new cases, as it ran on the others; return the number of that run."""
     from benchgate.artifacts.run_kinds import RunRecord
     from benchgate.audit.runs import run_of_class
     from benchgate.check.cases import read_cases
-    from benchgate.gates.baseline import FILE_NAME, choose_baseline
+    from benchgate.cli.run import settings_of
+    from benchgate.gates.baseline import FILE_NAME
     from benchgate.loader.task_class import class_folder
+    from benchgate.runner.run import run_class
     from benchgate.verify.pinnable import objections
 
     class_path = class_folder(args.bench_root, args.task_class)
     target = class_path / FILE_NAME
-    choose_baseline("pinned", class_path)
     record = RunRecord.read_file(target, "record of a run")
-    run = run_of_class(args.out, class_path.name, str(record.seq))
+    run, report = run_of_class(args.out, class_path.name, str(record.seq)), record.report
     cases, problems, _ = read_cases(class_path)
-    new = cases.keys() - {result.case_id for result in record.report.per_case}
+    new = cases.keys() - {result.case_id for result in report.per_case}
     refusals = [*map(str, problems), *objections(args.out, run, class_path, new)]
     if record != run.record:
         refusals.append(f"{target}: is not {run.folder}; expected --out DIR with the pinned run")
     if record.subject.kind == "checkpoint":
         refusals.append(f"{target}: is of a checkpoint; run all cases, and pin that run")
-    for line in brief(refusals).splitlines():
-        complain(line)
-    if not (new or refusals):
-        say(f"unchanged {target} has all cases of the class")
-    elif not refusals:
-        say(f"new       {few(new)}: {record.report.system}, the baseline's system, runs on these")
-        if args.yes:
-            return _run_new(args, run, record, new)
-        say(f"{target} is not written; with --yes they are run, and it is")
-    return 1 if refusals else 0
-
-
-def _run_new(
-    args: argparse.Namespace, run: KnownRun, record: RunRecord, new: AbstractSet[str]
-) -> int:
-    """Run a baseline's system on new cases as it ran on the others, or replay its cassette, if that has them."""
-    from benchgate.cassettes.manifest import FOLDER, MANIFEST, CassetteManifest
-    from benchgate.cli.run import settings_of
-    from benchgate.runner.run import run_class
-
-    report, tape = record.report, record.replays and record.replays.name
-    folder = args.bench_root / args.task_class / FOLDER / str(tape)
-    there = CassetteManifest.read_or_none(folder / MANIFEST)
-    args.replay = tape if there and new <= there.cases.keys() else None
+    if refusals:
+        raise EvalError(brief(refusals))
+    if not (new and args.yes):
+        what = f"lacks {few(new)}; with --yes {report.system} runs on these" * bool(new)
+        say(f"{target} {what or 'has all cases of the class'}")
+        return None
+    tape = record.replays
+    args.replay = tape.name if tape and tape.kind == "cassette" else None
     args.system, args.trials, args.seed = report.system, report.trial_count, report.seed
     args.timeout = run.plan and run.plan.timeout_seconds
     args.isolation = report.isolation_class.removesuffix("+network")
     with redirect_stdout(sys.stderr):
         done = run_class(replace(settings_of(args)[0], extends=run))
-    for problem in done.problems:
-        complain(problem)
-    args.run = done.published and str(done.published.seq)
-    return 1
+    if done.published is None:
+        raise EvalError(brief(done.problems))
+    return str(done.published.seq)
 
 
 def _pin(args: argparse.Namespace) -> int:

@@ -216,11 +216,7 @@ class LogSource(WireModel):
 
 
 class Part(WireModel):
-    """
-    A run that a baseline was extended from: the SHA-256 of its record, and when it ended.
-
-    :param counted_by: what looks at it are counted by: the digest of its outputs with an observer, else its ``run_id``.
-    """
+    """The record that a baseline was extended from: when its run ended, and what looks at it are counted by."""
 
     sha256: Sha256
     finished_at: AwareDatetime

@@ -19,6 +19,7 @@ from benchgate.artifacts.provenance import Provenance
 from benchgate.audit.store import RunStore
 from benchgate.errors import ArtifactError, EvalError, TierFileError
 from benchgate.gates.baseline import MAX_AGE, baseline_notes, read_baseline
+from benchgate.gates.unscored import incompleteness
 from benchgate.ids import system_digest, trial_seed
 from benchgate.looks.chain import ChainLooks
 from benchgate.promotion.tiers import TIER_FILE, TierConfig
@@ -234,8 +235,6 @@ class ClassRun:
                 self._publish(store, self.judgement)
         except EvalError as error:
             self.problems.append(str(error))
-            if store is not None and self.request.settings.extends:
-                shutil.rmtree(store.folder)
         finally:
             if store is not None:
                 store.close()
@@ -256,6 +255,10 @@ class ClassRun:
 
     def _publish(self, store: RunStore, judgement: Judgement) -> None:
         given = self.request.settings
+        if given.extends and not judgement.report.complete:
+            self.problems.append(f"no extension is recorded: {incompleteness(judgement.report)}")
+            shutil.rmtree(store.folder)
+            return
         try:
             self.judgement, self.published = publish(
                 store, judgement, self._looks.number, partial(_terms, self, self._tiers)

@@ -11,11 +11,9 @@ from typing import TYPE_CHECKING
 from benchgate.aggregate import STOP, irregular
 from benchgate.audit.runs import parts_of, read_record
 from benchgate.audit.store import RunStore, unfinished_name
-from benchgate.errors import ArtifactError
 from benchgate.gates.baseline import BaselineChoice, arm, baseline_beside
 from benchgate.gates.blockers import baseline_blockers
 from benchgate.gates.judge import RunFacts, judge
-from benchgate.gates.unscored import incompleteness
 from benchgate.ids import RunPlan
 from benchgate.looks.chain import ChainLooks, counter_of
 from benchgate.wire import clock
@@ -54,10 +52,8 @@ def facts_of_run(
         baseline = baseline_beside(beside.report())
         problems += tuple(f"baseline: {why}" for why in beside.checkpoint_problems())
     report = candidate.report(baseline.sha256 if baseline else None)
-    if (of := request.settings.extends) and of.record:
-        if not report.complete:
-            raise ArtifactError(of.folder, f"is not extended: {incompleteness(report)}")
-        report = report.model_copy(update={"parts": parts_of(of.folder, of.record)})
+    if before := request.settings.extends:
+        report = report.model_copy(update={"parts": parts_of(before.folder)})
     facts = RunFacts(
         report=report,
         policy=request.bench.policy,

@@ -9,6 +9,7 @@ from benchgate.artifacts.plan import extension_changes
 from benchgate.artifacts.run_kinds import PlanFile, case_file_name
 from benchgate.audit.chain import PLAN_FILE, RECORD_FILE
 from benchgate.audit.runs import parts_of
+from benchgate.errors import few
 from benchgate.verify.agreement import digest_holds, same
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ class ChainRecord(NamedTuple):
     record: RunRecord | None
 
 
-def earlier_faults(folder: Path, record: RunRecord, chain: Iterable[ChainRecord]) -> Iterator[str]:
+def earlier_faults(record: RunRecord, chain: Iterable[ChainRecord]) -> Iterator[str]:
     """
     Yield where a record does not agree with the earlier records that it names.
 
@@ -34,7 +35,7 @@ def earlier_faults(folder: Path, record: RunRecord, chain: Iterable[ChainRecord]
     """
     before = [one for one in chain if one.seq < record.seq]
     if record.report.parts:
-        yield from _part_faults(record, folder, before)
+        yield from _part_faults(record, [one for one in chain if one.seq <= record.seq])
     resumed = record.resumes
     if resumed is not None and resumed.seq is not None:
         _, source = _named(before, resumed.seq, resumed.folder)
@@ -55,22 +56,18 @@ def earlier_faults(folder: Path, record: RunRecord, chain: Iterable[ChainRecord]
         yield f"replays: {replayed.name} is of other cases"
 
 
-def _part_faults(record: RunRecord, folder: Path, before: list[ChainRecord]) -> Iterator[str]:
-    """Yield where an extended baseline does not have all of the record that it was extended from."""
-    parts, report = record.report.parts, record.report
-    known = (one for one in before if one.record and parts_of(one.folder, one.record) == parts)
-    _, there, source = next(known, (0, folder, None))
-    if source is None:
+def _part_faults(record: RunRecord, chain: list[ChainRecord]) -> Iterator[str]:
+    """Yield where a record, the last of a chain, has not all that an earlier one has, which it extends."""
+    report = record.report
+    known = ((r, at) for _, at, r in chain if r and parts_of(at) == report.parts)
+    source, folder = next(known, (record, chain[-1].folder))
+    if source is record:
         yield "report.parts: they are not those of a record before it"
-        return
-    plans = (PlanFile.read_file(one / PLAN_FILE, "plan of a run") for one in (there, folder))
+    plans = (PlanFile.read_file(one / PLAN_FILE, "plan") for one in (folder, chain[-1].folder))
     yield from (f"report.parts: {change}" for change in extension_changes(*plans))
-    for name in (
-        case_file_name(r) for r in source.report.per_case if r.case_id not in report.retired
-    ):
-        yield from same(
-            f"report.parts: {name}", source.case_files.get(name), record.case_files.get(name)
-        )
+    names = [case_file_name(r) for r in source.report.per_case if r.case_id not in report.retired]
+    if changed := [n for n in names if source.case_files.get(n) != record.case_files.get(n)]:
+        yield f"report.parts: not as in {folder.name}: {few(changed)}"
 
 
 def _named(

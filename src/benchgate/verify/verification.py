@@ -212,7 +212,7 @@ def _own_faults(
     is_said = f"{PREFIX}looks_mismatch" in record.decision.reason_codes
     if is_said != bool(number is not None and number.otherwise):
         yield "decision: whether looks_mismatch is among its reasons does not follow from the chain"
-    yield from earlier_faults(folder, record, records)
+    yield from earlier_faults(record, records)
 
 
 def _unreadable(path: Path) -> str:
