@@ -32,12 +32,12 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
         description="Compares a complete and verified run with bench/CLASS/baseline.json, and with --yes writes its "
         "record there, and beside it in baseline.pin.json who pinned it, when, and why.",
     )
-    parser.add_argument(
+    which = parser.add_mutually_exclusive_group(required=True)
+    which.add_argument(
         "run", type=run_name, nargs="?", metavar="RUN", help="number or folder, see benchgate runs"
     )
-    parser.add_argument(
-        "--extend", action="store_true", help="in its place: run the baseline on its new cases"
-    )
+    text = "in its place: run the system of the baseline of --task-class on cases that are new"
+    which.add_argument("--extend", action="store_true", help=text)
     parser.add_argument(
         "--task-class", metavar="CLASS", help="needed if several classes have a run of this number"
     )
@@ -55,8 +55,6 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
 
 
 def _execute(args: argparse.Namespace) -> int:
-    if args.extend == (args.run is not None) or (args.extend and args.task_class is None):
-        raise ValueError("expected RUN, or --extend with --task-class CLASS")
     if args.extend:
         args.run = _extended(args)
     return _pin(args) if args.run else 0
@@ -73,7 +71,7 @@ def _extended(args: argparse.Namespace) -> str | None:
     from benchgate.runner.run import run_class
     from benchgate.verify.pinnable import objections
 
-    class_path = class_folder(args.bench_root, args.task_class)
+    class_path = class_folder(args.bench_root, args.task_class or "")
     target = class_path / FILE_NAME
     record = RunRecord.read_file(target, "record of a run")
     run, report = run_of_class(args.out, class_path.name, str(record.seq)), record.report
@@ -90,8 +88,7 @@ def _extended(args: argparse.Namespace) -> str | None:
         what = f"lacks {few(new)}; with --yes {report.system} runs on these" * bool(new)
         say(f"{target} {what or 'has all cases of the class'}")
         return None
-    tape = record.replays
-    args.replay = tape.name if tape and tape.kind == "cassette" else None
+    args.replay = tape.name if (tape := record.replays) and tape.kind == "cassette" else None
     args.system, args.trials, args.seed = report.system, report.trial_count, report.seed
     args.timeout = run.plan and run.plan.timeout_seconds
     args.isolation = report.isolation_class.removesuffix("+network")

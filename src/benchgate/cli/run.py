@@ -125,9 +125,7 @@ def settings_of(args: argparse.Namespace) -> tuple[RunSettings, Publication]:
         declared = load_run_table(args.bench_root / args.task_class).model_dump()
     value = read_options(
         RUN_OPTIONS,
-        lambda option: option.value(
-            getattr(args, option.key, None), environ=os.environ, here=Path.cwd()
-        ),
+        lambda one: one.value(getattr(args, one.key, None), environ=os.environ, here=Path.cwd()),
         declared,
     )
     for line in misspelled(os.environ):

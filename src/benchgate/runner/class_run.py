@@ -173,11 +173,10 @@ class ClassRun:
             system, is_called = request.systems["candidate"], not (request.recording or given.parts)
             function = system.call if is_called and system.digest is None else None
             self.provenance = Provenance.here(request.bench.path, function)
-            if function and (of := given.extends) and of.record:
-                then, now = of.record.provenance.system_source, self.provenance.system_source
-                if then is None or then != now:
-                    why = f"cannot be extended: its system {system.name} has another source now"
-                    raise ArtifactError(of.folder, f"{why}, or one that is not known")
+            then = given.extends and given.extends.record and given.extends.record.provenance
+            if function and then and then.system_source != (self.provenance.system_source or 0):
+                why = "the source of its system has changed since, or is not known"
+                raise ArtifactError(f"system {system.name}", f"cannot extend the baseline: {why}")
         self.warnings += self.store.open(plan, given.extends or given.resume, given.parts)
         if made := self.store.plan:
             self._started, seq = made.started_at, made.resumes.seq if made.resumes else None
