@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import warnings
-from datetime import datetime, timedelta
+from datetime import timedelta
 from types import SimpleNamespace
 
 import pytest
@@ -16,9 +16,16 @@ from benchgate.cli import main
 from benchgate.verify.earlier import ChainRecord, earlier_faults
 from benchgate.wire import clock
 from tests.engine.test_case_changes import said
-from tests.engine.test_looks import GRADED, OLD, SPEND, Looks
+from tests.engine.test_looks import OLD, SPEND, Looks
 
-NOTED = 'with open(case.input_path.parents[2] / "calls.log", "a") as log: print(case.case_id, case.trial, file=log)'
+NOTED = """
+root = case.input_path.parents[2]
+with open(root / "calls.log", "a") as log:
+    print(case.case_id, case.trial, file=log)
+if (root / "down").exists():
+    from benchgate import SystemUnavailable
+    raise SystemUnavailable("429") if (root / "down").read_text() else KeyboardInterrupt
+"""
 
 
 class Pinned:
@@ -88,6 +95,7 @@ def test_the_system_runs_on_the_new_case_alone_and_as_it_did_on_the_others(pinne
     assert "not compared" not in run.err
     assert "cases     4 of 4 pass, before 4" in run.err
     assert pinned.is_valid()
+    pinned.calls()
     main(["check", "echo", "--bench-root", str(pinned.echo.path.parent)])
     assert "baseline" not in pinned.capsys.readouterr().err
 
@@ -102,7 +110,12 @@ def test_it_can_be_extended_again_and_cases_may_be_retired(pinned):
     assert pinned.calls() == ["05 0", "05 1"]
     first, second = pinned.baseline()["report"]["parts"]
     assert first["counted_by"] == second["counted_by"]
-    assert {r["case_id"] for r in pinned.baseline()["report"]["per_case"]} == {"01", "03", "04", "05"}
+    assert {r["case_id"] for r in pinned.baseline()["report"]["per_case"]} == {
+        "01",
+        "03",
+        "04",
+        "05",
+    }
     assert pinned.is_valid()
     again = pinned.extend("--yes")
     assert again.out.endswith("baseline.json has all cases of the class\n")
@@ -154,13 +167,6 @@ def of_a_checkpoint(pinned):
         path.write_text(json.dumps(record))
 
 
-def an_answer_that_cannot_be_had(pinned):
-    pinned.echo.write(
-        "system.py",
-        (pinned.echo.path / "system.py").read_text().replace("def ", "def "),
-    )
-
-
 def more_isolation(pinned):
     pinned.echo.write("gate.toml", '[run]\nisolation = "process"\n')
 
@@ -168,7 +174,10 @@ def more_isolation(pinned):
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        (another_system, "system shout: cannot extend the baseline: the source of its system has changed"),
+        (
+            another_system,
+            "system shout: cannot extend the baseline: the source of its system has changed",
+        ),
         (a_changed_case, "case '02' was changed since"),
         (a_case_that_is_gone, "case '02' is in the run only"),
         (a_malformed_case, "cases/05/case.toml:5: case.difficulty"),
@@ -184,12 +193,163 @@ def more_isolation(pinned):
 def test_what_cannot_be_extended_is_refused(pinned, change, why):
     pinned.echo.case("04")
     change(pinned)
-    files = [path for path in pinned.echo.path.glob("baseline*")]
+    files = list(pinned.echo.path.glob("baseline*"))
     before, runs = [path.read_bytes() for path in files], sorted(pinned.echo.out.glob("runs/*/*"))
     done = pinned.extend("--yes")
-    print(done.err)
     assert done.status == 2
     assert why in done.err
     assert [path.read_bytes() for path in files] == before
     assert sorted(pinned.echo.out.glob("runs/*/*")) == runs
     assert pinned.calls() == []
+
+
+@pytest.mark.parametrize(("said", "status"), [("429", 2), ("", 130)])
+def test_nothing_is_written_if_a_new_case_has_no_result(pinned, said, status):
+    pinned.echo.case("04")
+    pinned.echo.write("gate.toml", "[run]\nretries = 0\n")
+    before, runs = pinned.baseline(), sorted(pinned.echo.out.glob("runs/*/*"))
+    pinned.echo.write("down", said)
+    done = pinned.extend("--yes")
+    assert done.status == status
+    assert "no extension is recorded: 2 unavailable (04): 429" in done.err or not said
+    assert (pinned.baseline(), sorted(pinned.echo.out.glob("runs/*/*"))) == (before, runs)
+    (pinned.echo.path / "down").unlink()
+    assert pinned.extend("--yes").status == 0
+    assert pinned.is_valid()
+
+
+def test_a_cap_on_costs_is_for_the_new_cases(pinned):
+    """What the others have cost is paid for: 1.50 USD."""
+    pinned.echo.case("04")
+    pinned.echo.write("gate.toml", "[run]\nmax_cost_usd = 1.0\n")
+    assert pinned.extend("--yes").status == 0
+    assert pinned.calls() == ["04 0", "04 1"]
+
+
+def test_a_failure_that_blocks_is_pinned_with_a_reason_only(pinned):
+    pinned.echo.case("04", answer="another")
+    block = '[failure_modes.wrong]\nseverity = "block"\ndescription = "-"\n'
+    pinned.echo.write("failure_modes.toml", block)
+    pinned.main("run", "--trials=2", "--baseline=none", "--cases=0[123]")
+    done = pinned.extend("--yes")
+    assert (done.status, "digest of the taxonomy was" in done.err) == (2, True)
+
+
+def test_a_baseline_that_replays_a_cassette_is_extended_by_it(pinned):
+    assert pinned.main("run", "--trials=2", "--record=tape", "--baseline=none").status in {0, 10}
+    assert pinned.main("run", "--trials=2", "--replay=tape", "--baseline=none").status in {0, 10}
+    assert pinned.main("pin", "3", "--yes", "--reason=it has the outputs").status == 0
+    pinned.echo.case("04")
+    done = pinned.extend("--yes")
+    assert (done.status, "case 04 is not in it" in done.err) == (2, True)
+    pinned.main("run", "--trials=2", "--record=tape", "--cases=04")
+    pinned.calls()
+    done = pinned.extend("--yes")
+    assert (done.status, pinned.calls()) == (1, [])
+    assert "is pinned with --reason=TEXT only: it replays cassette tape" in done.err
+    assert pinned.main("pin", "4", "--yes", "--reason=it has these too").status == 0
+    assert pinned.baseline()["report"]["case_count"] == 4
+    assert pinned.is_valid()
+
+
+def test_what_a_part_says_is_compared_with_the_record_that_it_is_of(pinned):
+    pinned.echo.case("04")
+    assert pinned.extend("--yes").status == 0
+    folders = sorted((pinned.echo.out / "runs/echo").glob("0*"))
+    chain = [
+        ChainRecord(seq, folder, RunRecord.read_file(folder / "record.json", "record"))
+        for seq, folder in enumerate(folders, 1)
+    ]
+    record = chain[1].record
+
+    def faults(**fields):
+        changed = record.model_copy(update=fields)
+        return list(earlier_faults(changed, [chain[0], chain[1]._replace(record=changed)]))
+
+    assert faults() == []
+    part = record.report.parts[0]
+    for name, value in (
+        ("sha256", "0" * 64),
+        ("finished_at", part.finished_at + timedelta(days=1)),
+        ("counted_by", "0" * 64),
+    ):
+        parts = (part.model_copy(update={name: value}),)
+        [fault] = faults(report=record.report.model_copy(update={"parts": parts}))
+        assert fault == "report.parts: they are not those of a record before it"
+    files = dict(record.case_files) | {"02.json": "0" * 64}
+    assert faults(case_files=files) == [f"report.parts: not as in {folders[0].name}: 02.json"]
+    path = folders[1] / "record.json"
+    forged = json.loads(path.read_bytes())
+    forged["report"]["parts"][0]["finished_at"] = f"{clock.now():%Y-%m-%dT%H:%M:%SZ}"
+    path.write_text(json.dumps(forged))
+    assert not pinned.is_valid()
+    assert "report.parts: they are not those" in pinned.capsys.readouterr().err
+
+
+def test_its_age_is_that_of_its_oldest_part(pinned, monkeypatch):
+    pinned.echo.case("04")
+    real = clock.now
+    monkeypatch.setattr(clock, "now", lambda: real() + timedelta(days=60))
+    assert pinned.extend("--yes").status == 0
+    monkeypatch.setattr(clock, "now", lambda: real() + timedelta(days=91))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        pinned.echo.engine(baseline="auto", trials=2, seed=7)
+    assert any("the baseline is 91 days old" in str(one.message) for one in caught)
+
+
+def test_looks_are_counted_on(echo, capsys):
+    looks = Looks(echo)
+    echo.write("registration.py", OLD)
+    where = [f"--bench-root={echo.path.parent}", f"--out={echo.out}", "--task-class=echo"]
+    main(["run", "--baseline=none", *where])
+    looks.pin()
+    assert [looks.number(score, **SPEND) for score in (0.2, 0.3)] == [1, 2]
+    echo.case("13")
+    run = looks.run(0.4, **SPEND)
+    assert said(run, "note_new_cases")[0].endswith(
+        "benchgate pin --extend has the baseline's results of new cases"
+    )
+    assert run.judgement.decision.look.number == 4  # a new case after a look counts too
+    assert main(["pin", "--extend", "--yes", *where]) == 0
+    run = looks.run(0.5, **SPEND)
+    assert run.judgement.figures.compared == 13
+    assert said(run, "note_new_cases") == []
+    assert run.judgement.decision.look.number == 5
+    assert (
+        echo.record()["baseline"]["outputs"]
+        == json.loads((echo.path / "baseline.json").read_bytes())["report"]["parts"][0][
+            "counted_by"
+        ]
+    )
+    assert looks.is_valid()
+
+
+class TestObserved:
+    """A class whose outputs are observed."""
+
+    @pytest.fixture
+    def judged(self, echo, capsys):
+        echo.observer()
+        pinned = Pinned(echo, capsys)
+        echo.case("04")
+        echo.asked().clear()
+        (echo.path / "asked.log").unlink()
+        return pinned
+
+    def test_the_observer_is_asked_of_new_outputs_alone(self, judged):
+        assert judged.extend("--yes").status == 0
+        assert judged.echo.asked() == ["04", "04"]
+        manifest = judged.echo.path / "cassettes/pinned/manifest.json"
+        assert sorted(json.loads(manifest.read_bytes())["cases"]) == ["01", "02", "03", "04"]
+        assert judged.is_valid()
+
+    def test_another_observer_is_refused(self, judged):
+        judged.echo.observer("pass")
+        done = judged.extend("--yes")
+        assert (done.status, "its observer differs" in done.err) == (2, True)
+        judged.echo.observer()
+        judged.echo.write("gate.toml", "[run]\nobservations = 3\n")
+        done = judged.extend("--yes")
+        assert (done.status, "the observer: observations was 1, is 3" in done.err) == (2, True)
+        assert judged.echo.asked() == judged.calls() == []
