@@ -211,7 +211,7 @@ def test_nothing_is_written_if_a_new_case_has_no_result(pinned, said, status):
     pinned.echo.write("down", said)
     done = pinned.extend("--yes")
     assert done.status == status
-    assert "no extension is recorded: 2 unavailable (04): 429" in done.err or not said
+    assert "no extension is recorded: 2 unavailable (04): SystemUnavailable: 429" in done.err or not said
     assert (pinned.baseline(), sorted(pinned.echo.out.glob("runs/*/*"))) == (before, runs)
     (pinned.echo.path / "down").unlink()
     assert pinned.extend("--yes").status == 0
