@@ -211,7 +211,10 @@ def test_nothing_is_written_if_a_new_case_has_no_result(pinned, said, status):
     pinned.echo.write("down", said)
     done = pinned.extend("--yes")
     assert done.status == status
-    assert "no extension is recorded: 2 unavailable (04): SystemUnavailable: 429" in done.err or not said
+    assert (
+        "no extension is recorded: 2 unavailable (04): SystemUnavailable: 429" in done.err
+        or not said
+    )
     assert (pinned.baseline(), sorted(pinned.echo.out.glob("runs/*/*"))) == (before, runs)
     (pinned.echo.path / "down").unlink()
     assert pinned.extend("--yes").status == 0
@@ -308,7 +311,7 @@ def test_looks_are_counted_on(echo, capsys):
     echo.case("13")
     run = looks.run(0.4, **SPEND)
     assert said(run, "note_new_cases")[0].endswith(
-        "benchgate pin --extend has the baseline's results of new cases"
+        "benchgate pin --extend runs the baseline on new cases"
     )
     assert run.judgement.decision.look.number == 4  # a new case after a look counts too
     assert main(["pin", "--extend", "--yes", *where]) == 0

@@ -48,7 +48,7 @@ BUDGETS = {
     "live": 500,
     "loader": 1425,
     "looks": 850,
-    "models": 525,
+    "models": 550,
     "promotion": 300,
     "pytest_plugin": 2525,
     "registry": 225,
@@ -56,20 +56,20 @@ BUDGETS = {
     "replay": 225,
     "report": 1475,
     "rubric": 50,
-    "runner": 1825,
+    "runner": 1850,
     "statistics": 2225,
     "taxonomy": 75,
     "testing": 100,
     "training": 875,
     "training_types": 100,
     "trials": 1775,
-    "verify": 1425,
+    "verify": 1450,
     "wire": 2025,
     "wording": 925,
 }
 """Lines of Python of each room, rounded up to 25. To raise one is a visible diff, to be argued for where it is made."""
 
-TOTAL = 34903
+TOTAL = 35027
 """Lines of the package, rounded up to 100: not every room can grow to its budget."""
 
 MOST = 300

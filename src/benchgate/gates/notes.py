@@ -32,7 +32,7 @@ def notes(inputs: GateInput) -> Iterator[Blocker]:
         new = {*ids} - {*(inputs.figures.candidate.case_ids or ())}
         what = "is new and was" if len(new) == 1 else "are new and were"
         text = f"{known} of {len(ids)} cases: {few(new)} {what} not compared"
-        yield "new_cases", f"{text}; benchgate pin --extend has the baseline's results of new cases"
+        yield "new_cases", f"{text}; benchgate pin --extend runs the baseline on new cases"
     yield from inputs.noted
     if inputs.trial_count > 1:
         yield "epochs_collapsed", f"{inputs.trial_count} trials of a case count as one observation"

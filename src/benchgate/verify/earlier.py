@@ -50,8 +50,7 @@ def earlier_faults(record: RunRecord, chain: Iterable[ChainRecord]) -> Iterator[
         return
     yield from digest_holds(folder / RECORD_FILE, replayed.sha256, "replays")
     for name in ("system", "seed", "digests.system", "digests.checkpoint"):
-        value = attrgetter(f"report.{name}")
-        yield from same(f"report.{name}", value(source), value(record))
+        yield from same(f"report.{name}", *map(attrgetter(name), (source.report, record.report)))
     if not record.report.digests.cases.items() <= source.report.digests.cases.items():
         yield f"replays: {replayed.name} is of other cases"
 
