@@ -176,13 +176,13 @@ def more_isolation(pinned):
     [
         (
             another_system,
-            "system shout: cannot extend the baseline: the source of its system has changed",
+            "system shout: its source is not the pinned run's",
         ),
         (a_changed_case, "case '02' was changed since"),
         (a_case_that_is_gone, "case '02' is in the run only"),
         (a_malformed_case, "cases/05/case.toml:5: case.difficulty"),
         (another_rubric, "its rubric differs"),
-        (no_baseline, "baseline.json"),
+        (no_baseline, "no such baseline; benchgate pin makes one of a full run"),
         (another_chain, "there is no run '1'"),
         (an_edited_baseline, "expected --out DIR with the pinned run"),
         (an_edited_output, "it is not verified"),
@@ -328,31 +328,30 @@ def test_looks_are_counted_on(echo, capsys):
     assert looks.is_valid()
 
 
-class TestObserved:
-    """A class whose outputs are observed."""
+@pytest.fixture
+def judged(echo, capsys):
+    echo.observer()
+    pinned = Pinned(echo, capsys)
+    echo.case("04")
+    echo.asked().clear()
+    (echo.path / "asked.log").unlink()
+    return pinned
 
-    @pytest.fixture
-    def judged(self, echo, capsys):
-        echo.observer()
-        pinned = Pinned(echo, capsys)
-        echo.case("04")
-        echo.asked().clear()
-        (echo.path / "asked.log").unlink()
-        return pinned
 
-    def test_the_observer_is_asked_of_new_outputs_alone(self, judged):
-        assert judged.extend("--yes").status == 0
-        assert judged.echo.asked() == ["04", "04"]
-        manifest = judged.echo.path / "cassettes/pinned/manifest.json"
-        assert sorted(json.loads(manifest.read_bytes())["cases"]) == ["01", "02", "03", "04"]
-        assert judged.is_valid()
+def test_the_observer_is_asked_of_new_outputs_alone(judged):
+    assert judged.extend("--yes").status == 0
+    assert judged.echo.asked() == ["04", "04"]
+    manifest = judged.echo.path / "cassettes/pinned/manifest.json"
+    assert sorted(json.loads(manifest.read_bytes())["cases"]) == ["01", "02", "03", "04"]
+    assert judged.is_valid()
 
-    def test_another_observer_is_refused(self, judged):
-        judged.echo.observer("pass")
-        done = judged.extend("--yes")
-        assert (done.status, "its observer differs" in done.err) == (2, True)
-        judged.echo.observer()
-        judged.echo.write("gate.toml", "[run]\nobservations = 3\n")
-        done = judged.extend("--yes")
-        assert (done.status, "the observer: observations was 1, is 3" in done.err) == (2, True)
-        assert judged.echo.asked() == judged.calls() == []
+
+def test_another_observer_is_refused(judged):
+    judged.echo.observer("pass")
+    done = judged.extend("--yes")
+    assert (done.status, "its observer differs" in done.err) == (2, True)
+    judged.echo.observer()
+    judged.echo.write("gate.toml", "[run]\nobservations = 3\n")
+    done = judged.extend("--yes")
+    assert (done.status, "the observer: observations was 1, is 3" in done.err) == (2, True)
+    assert judged.echo.asked() == judged.calls() == []

@@ -66,13 +66,14 @@ def _extended(args: argparse.Namespace) -> str | None:
     from benchgate.audit.runs import run_of_class
     from benchgate.check.cases import read_cases
     from benchgate.cli.run import settings_of
-    from benchgate.gates.baseline import FILE_NAME
+    from benchgate.gates.baseline import FILE_NAME, choose_baseline
     from benchgate.loader.task_class import class_folder
     from benchgate.runner.run import run_class
     from benchgate.verify.pinnable import objections
 
     class_path = class_folder(args.bench_root, args.task_class or "")
     target = class_path / FILE_NAME
+    choose_baseline("pinned", class_path)  # or say that there is none
     record = RunRecord.read_file(target, "record of a run")
     run, report = run_of_class(args.out, class_path.name, str(record.seq)), record.report
     cases, problems, _ = read_cases(class_path)

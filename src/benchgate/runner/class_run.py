@@ -175,8 +175,7 @@ class ClassRun:
             self.provenance = Provenance.here(request.bench.path, function)
             then = given.extends and given.extends.record and given.extends.record.provenance
             if function and then and then.system_source != (self.provenance.system_source or 0):
-                why = "the source of its system has changed since, or is not known"
-                raise ArtifactError(f"system {system.name}", f"cannot extend the baseline: {why}")
+                raise ArtifactError(f"system {system.name}", "its source is not the pinned run's")
         self.warnings += self.store.open(plan, given.extends or given.resume, given.parts)
         if made := self.store.plan:
             self._started, seq = made.started_at, made.resumes.seq if made.resumes else None
