@@ -355,3 +355,83 @@ def test_another_observer_is_refused(judged):
     done = judged.extend("--yes")
     assert (done.status, "the observer: observations was 1, is 3" in done.err) == (2, True)
     assert judged.echo.asked() == judged.calls() == []
+
+
+def again(pinned, *words, number=2):
+    """Make another run the baseline, and add a case."""
+    assert pinned.main("run", "--trials=2", *words).status in {0, 1, 10}
+    done = pinned.main("pin", str(number), "--yes", "--reason=so that it is this one")
+    assert (done.status, done.err) == (0, "")
+    pinned.calls()
+    pinned.echo.case("04")
+
+
+def test_results_that_cannot_be_scored_again_stay_as_they_are(pinned):
+    """An error, a limit, and an output with files beside it; what they cost was seen once."""
+    pinned.echo.write("gate.toml", "max_cost_increase = 0.5\n")
+    pinned.echo.system(f"""{NOTED}
+if case.case_id == "01":
+    raise ValueError("no")
+(case.work_path / "left.txt").write_text("here")
+""")
+    again(pinned, "--baseline=none")
+    before = pinned.baseline()["report"]["per_case"]
+    assert [one["outcome"] for one in before[:3]] == ["harness_error", "harness_error", "scored"]
+    assert pinned.extend("--yes").status == 0
+    assert pinned.calls() == ["04 0", "04 1"]
+    assert pinned.baseline()["report"]["per_case"][:6] == before
+    assert pinned.is_valid()
+
+
+def test_of_a_session_with_two_sides_the_candidate_is_extended(pinned):
+    again(pinned, "--baseline=run:shout")
+    assert pinned.extend("--yes").status == 0
+    assert pinned.calls() == ["04 0", "04 1"]
+    assert pinned.baseline()["baseline"] is None
+    assert pinned.is_valid()
+
+
+def test_it_is_extended_where_it_ran(pinned):
+    again(pinned, "--baseline=none", "--isolation=process")
+    before = pinned.baseline()["report"]["per_case"]
+    assert pinned.extend("--yes").status == 0
+    report = pinned.baseline()["report"]
+    assert (report["isolation_class"], report["case_count"]) == ("process", 4)
+    assert report["per_case"][:6] == before  # with the times of then
+    assert pinned.is_valid()
+
+
+def test_clusters_and_critical_cases_are_those_of_now(pinned):
+    pinned.echo.case("01", cluster='"one"', critical="true")
+    pinned.echo.case("04")
+    assert pinned.extend("--yes").status == 0
+    report = pinned.baseline()["report"]
+    assert (report["clusters"], report["critical"]) == ({"01": "one"}, ["01"])
+    assert pinned.is_valid()
+
+
+DECLARED = """
+from benchgate import register_task_class
+from .rubric import EchoRubric
+from .system import system
+
+class Model:
+    name = "shout"
+    def digest(self): return "{digest}"
+    def __call__(self, case): return system(case)
+
+@register_task_class("echo", systems={{"shout": Model()}})
+class Registered(EchoRubric): ...
+"""
+
+
+def test_a_system_with_a_digest_is_known_by_that_alone(pinned):
+    pinned.echo.write("registration.py", DECLARED.format(digest="model-1"))
+    again(pinned, "--baseline=none")
+    pinned.echo.write("registration.py", DECLARED.format(digest="model-2"))
+    done = pinned.extend("--yes")
+    assert (done.status, "digest of the system was" in done.err) == (2, True)
+    pinned.echo.write("registration.py", DECLARED.format(digest="model-1") + "# moved\n")
+    assert pinned.extend("--yes").status == 0
+    assert pinned.calls() == ["04 0", "04 1"]
+    assert pinned.is_valid()
