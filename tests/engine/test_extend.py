@@ -146,6 +146,10 @@ def no_baseline(pinned):
     (pinned.echo.path / "baseline.json").unlink()
 
 
+def samples(pinned):
+    (pinned.echo.path / "baseline.json").write_text("[0.5, 0.7]")
+
+
 def another_chain(pinned):
     shutil.rmtree(pinned.echo.out)
 
@@ -183,6 +187,7 @@ def more_isolation(pinned):
         (a_malformed_case, "cases/05/case.toml:5: case.difficulty"),
         (another_rubric, "its rubric differs"),
         (no_baseline, "no such baseline; benchgate pin makes one of a full run"),
+        (samples, "baseline.json: "),
         (another_chain, "there is no run '1'"),
         (an_edited_baseline, "expected --out DIR with the pinned run"),
         (an_edited_output, "it is not verified"),
