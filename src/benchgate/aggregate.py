@@ -176,7 +176,9 @@ def fingerprints(report: BenchRunReport | None) -> tuple[str, ...]:
 
 
 def outputs_digest(report: BenchRunReport | None) -> str | None:
-    """Return the digest of all outputs, which it keeps if they are observed again; ``None`` without an observer."""
+    """Return what looks at a baseline are counted by that is observed again, or extended; else ``None``."""
+    if report is not None and report.parts:
+        return report.parts[0].counted_by
     if report is None or report.observer is None:
         return None
     return digest([[r.case_id, r.trial, r.observed and r.observed.output] for r in report.per_case])

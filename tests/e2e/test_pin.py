@@ -331,3 +331,45 @@ def test_what_cannot_be_written_is_one_line(bench, pin, monkeypatch):
     assert status == 2
     assert err == "bench/echo/baseline.json: cannot be written: No space left on device\n"
     assert [path.name for path in bench.path.iterdir() if "baseline" in path.name] == []
+
+
+def test_a_baseline_of_pytest_is_extended(bench, pin):
+    """By the command; the session of pytest after it compares all cases, and says no more which is new."""
+    bench.run()
+    assert pin(1, "--yes")[0] == 0
+    bench.case("04")
+    bench.run()
+    assert note(bench) == [
+        "3 of 4 cases: 04 is new and was not compared; benchgate pin --extend runs the baseline on new cases"
+    ]
+    before = baseline(bench).read_bytes()
+    status, out, err = pin("--extend", "--task-class=echo")
+    lacks = "bench/echo/baseline.json lacks 04; with --yes shout runs on these\n"
+    assert (status, out, err, baseline(bench).read_bytes()) == (0, lacks, "", before)
+    status, out, err = pin("--extend", "--task-class=echo", "--yes")
+    assert (status, err) == (0, "")
+    assert out.endswith("written   bench/echo/baseline.json, baseline.pin.json\n")
+    bench.run()
+    assert note(bench) == []
+    assert main(["verify", ".benchgate"]) == 0
+    assert main(["verify", "bench/echo/baseline.pin.json"]) == 0
+
+
+def note(bench):
+    remarks = bench.record()["decision"]["remarks"]
+    return [one["message"] for one in remarks if one["code"] == "note_new_cases"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "why"),
+    [
+        ((), 2, "one of the arguments RUN --extend is required"),
+        ((1, "--extend"), 2, "argument --extend: not allowed with argument RUN"),
+        (("--extend",), 1, "unknown task class ''"),
+        (("--extend", "--task-class=nothing"), 1, "unknown task class 'nothing'"),
+        (("--extend", "--task-class=echo"), 2, "bench/echo/baseline.json: no such baseline"),
+    ],
+)
+def test_it_is_told_what_to_pin(bench, pin, arguments, status, why):
+    got, _, err = pin(*arguments)
+    assert (got, why in err) == (status, True)

@@ -30,7 +30,9 @@ def test_a_new_case_is_named_and_not_compared(looks):
     looks.echo.case("13")
     run = looks.run(0.5)
     assert run.judgement.decision.outcome == "promote"
-    assert said(run, "note_new_cases") == ["12 of 13 cases: 13 is new and was not compared"]
+    assert said(run, "note_new_cases") == [
+        "12 of 13 cases: 13 is new and was not compared; benchgate pin --extend runs the baseline on new cases"
+    ]
     assert run.judgement.figures.compared == 12
     assert looks.is_valid()
     evidence = run.published.folder / "evidence"

@@ -63,7 +63,7 @@ BUDGETS = {
     "training": 875,
     "training_types": 100,
     "trials": 1725,
-    "verify": 1425,
+    "verify": 1450,
     "wire": 2000,
     "wording": 900,
 }

@@ -82,3 +82,12 @@ def plan_changes(before: PlanFile, now: PlanFile) -> Iterator[str]:
     unreadable = set(before.digests.cases) & new_ids - set(now.digests.cases)
     if changed | unreadable:
         yield f"cases that changed: {few(changed | unreadable)}"
+
+
+def extension_changes(before: PlanFile, now: PlanFile) -> Iterator[str]:
+    """Yield why a run cannot extend another: as :func:`plan_changes`, of the cases that both have."""
+    shared = {"case_ids": tuple(c for c in now.case_ids if c in before.case_ids)}
+    free = {name: getattr(now, name) for name in ("benchgate", "replays", "baseline_system")}
+    digests = {name: getattr(now.digests, name) for name in ("policy", "baseline")}
+    then = {**free, **shared, "digests": before.digests.model_copy(update=digests)}
+    return plan_changes(before.model_copy(update=then), now.model_copy(update=shared))

@@ -9,9 +9,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from benchgate.aggregate import outputs_digest
 from benchgate.artifacts.run_kinds import PlanFile, RunRecord
 from benchgate.audit.chain import PLAN_FILE, RECORD_FILE, UNFINISHED, numbered
 from benchgate.errors import ArtifactError, TaskClassNotFound
+from benchgate.models import Part
 from benchgate.wire.holding import is_held
 
 if TYPE_CHECKING:
@@ -59,6 +61,14 @@ class KnownRun:
 def read_record(folder: Path) -> RunRecord | None:
     """Return the record in a folder, ``None`` if it cannot be read."""
     return RunRecord.read_or_none(folder / RECORD_FILE)
+
+
+def parts_of(folder: Path) -> tuple[Part, ...]:
+    """Return what a run was extended from that extends the one in a folder; errors as of reading its record."""
+    record, sha256 = RunRecord.read_digested(folder / RECORD_FILE, "record")
+    at = outputs_digest(record.report) or record.report.run_id
+    last = Part(sha256=sha256, finished_at=record.finished_at, counted_by=at)
+    return (*record.report.parts, last)
 
 
 def known_runs(runs: Path) -> list[KnownRun]:

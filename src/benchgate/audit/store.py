@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from benchgate.artifacts.record import ChainSlot, Entry
     from benchgate.artifacts.run_kinds import PlanFile, Verdict
     from benchgate.audit.chain import Link
+    from benchgate.audit.runs import KnownRun
     from benchgate.models import BenchRunReport, Scope, Side, TrialResult
     from benchgate.wire.holding import Hold
     from benchgate.wire.shard import Shard
@@ -119,12 +120,12 @@ class RunStore:
         self.is_closed = False
 
     def open(
-        self, plan: PlanFile, resume: str | Path = "none", parts: Sequence[Path] = ()
+        self, plan: PlanFile, resume: str | Path | KnownRun = "none", parts: Sequence[Path] = ()
     ) -> list[str]:
         """
         Make the folders, and fail now if the run could not be recorded at its end.
 
-        :param resume: the run to complete, see :func:`~benchgate.audit.runs.resumable`.
+        :param resume: the run to complete or extend, see :func:`~benchgate.audit.unfinished.begin`.
         :param parts: folders of the shards that the run is put together from.
         :returns: warnings.
         :raises ArtifactError: not writable, open to every user, redirected by a link, the chain is damaged, or the run
@@ -142,7 +143,7 @@ class RunStore:
                     else begin(self.folder, plan, resume)
                 )
         elif self._shard is not None:
-            self._held, self.plan = begin_shard(self.folder, plan, resume)
+            self._held, self.plan = begin_shard(self.folder, plan, str(resume))
         else:
             shutil.rmtree(self.folder, ignore_errors=True)
             make_folder(self.folder / "cases")

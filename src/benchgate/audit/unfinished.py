@@ -16,10 +16,10 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from benchgate.aggregate import INCOMPLETE
-from benchgate.artifacts.plan import plan_changes
+from benchgate.artifacts.plan import extension_changes, plan_changes
 from benchgate.artifacts.run_kinds import PlanFile, Resumed, TrialFile, case_file_name
 from benchgate.audit.chain import PLAN_FILE, UNFINISHED
-from benchgate.audit.runs import resumable
+from benchgate.audit.runs import KnownRun, resumable
 from benchgate.audit.whole_files import WHOLE_FILES, add_whole, read_whole
 from benchgate.errors import ArtifactError, PlanChanged, Unreadable, few
 from benchgate.ids import trial_file_name, trial_seed
@@ -34,31 +34,31 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from benchgate.audit.runs import KnownRun
     from benchgate.models import Side, TrialResult
     from benchgate.wire.holding import Hold
 
 
-def begin(folder: Path, plan: PlanFile, resume: str | Path) -> tuple[Hold, PlanFile]:
+def begin(folder: Path, plan: PlanFile, resume: str | Path | KnownRun) -> tuple[Hold, PlanFile]:
     """
-    Make the folder of a run, with its plan and the finished trials of the run that it resumes.
+    Make the folder of a run, with its plan and the finished trials of the run that it resumes or extends.
 
     Called under the lock of ``runs/<class>/``.
 
-    :param resume: ``none``, ``auto``, or which run.
+    :param resume: ``none``, ``auto``, or which run; a complete one, itself, is extended.
     :returns: what holds the folder, and the plan as it was written.
     :raises ArtifactError: there is no such run, it is not to be resumed, or the plan has changed since.
     """
     for stale in folder.parent.glob(f".{UNFINISHED}*"):  # of a process that was killed in here
         shutil.rmtree(stale, ignore_errors=True)
-    before = resumable(folder.parent, resume)
+    before = resume if isinstance(resume, KnownRun) else resumable(folder.parent, resume)
     if before is None:
         return _new(folder, plan, ())
     earlier = _agreed(before, plan)
     resumes = Resumed(folder=before.folder.name, seq=before.seq)
     if before.record is None:
         resumes = earlier.resumes or resumes
-    plan = plan.model_copy(update={"resumes": resumes, "started_at": earlier.started_at})
+    if before.state != "complete":
+        plan = plan.model_copy(update={"resumes": resumes, "started_at": earlier.started_at})
     if before.record is None:
         with _held(before.folder) as held:
             rename(before.folder, folder)
@@ -127,11 +127,7 @@ def begin_shard(folder: Path, plan: PlanFile, resume: str | Path) -> tuple[Hold,
 def _part_plan(part: Path, plan: PlanFile) -> PlanFile:
     """Return the plan of a shard; errors as :func:`begin_merged`."""
     then = read_shard(part)
-    digests = plan.digests.model_copy(
-        update={"cases": {c: d for c, d in plan.digests.cases.items() if c in then.digests.cases}}
-    )
-    now = plan.model_copy(update={"case_ids": then.case_ids, "digests": digests})
-    changes = list(plan_changes(then, now))
+    changes = list(plan_changes(then, plan.model_copy(update={"case_ids": then.case_ids})))
     if strange := set(then.case_ids) - set(plan.case_ids):
         changes.append(f"cases that are gone: {few(strange)}")
     if changes:
@@ -144,8 +140,9 @@ def _agreed(before: KnownRun, plan: PlanFile) -> PlanFile:
         instead = "remove it" if before.seq is None else "begin a new run"
         why = f"cannot be resumed: it has no valid {PLAN_FILE}; {instead}"
         raise ArtifactError(before.folder, why)
-    if changes := list(plan_changes(before.plan, plan)):
-        raise PlanChanged(before.folder, changes)
+    is_whole = before.state == "complete"
+    if changes := list((extension_changes if is_whole else plan_changes)(before.plan, plan)):
+        raise PlanChanged(before.folder, changes, "extended" if is_whole else "resumed")
     return before.plan
 
 

@@ -90,7 +90,7 @@ def guarded(
             return execute(args)
         except BrokenPipeError:
             raise
-        except (EvalError, ValueError) as error:
+        except (EvalError, ValueError, argparse.ArgumentTypeError) as error:
             complain(error)
             return 1 if isinstance(error, no) else 2
         except OSError as error:

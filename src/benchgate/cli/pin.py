@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import shutil
 import sys
+from contextlib import redirect_stdout
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from benchgate.cli.options import add_root, guarded
 from benchgate.cli.say import complain, say, show
-from benchgate.errors import brief
+from benchgate.errors import EvalError, brief, few
 from benchgate.wire.argument_types import matching, run_name
 
 if TYPE_CHECKING:
@@ -30,9 +32,12 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
         description="Compares a complete and verified run with bench/CLASS/baseline.json, and with --yes writes its "
         "record there, and beside it in baseline.pin.json who pinned it, when, and why.",
     )
-    parser.add_argument(
-        "run", type=run_name, metavar="RUN", help="number or folder, as benchgate runs lists them"
+    which = parser.add_mutually_exclusive_group(required=True)
+    which.add_argument(
+        "run", type=run_name, nargs="?", metavar="RUN", help="number or folder, see benchgate runs"
     )
+    text = "in its place: run the system of the baseline of --task-class on cases that are new"
+    which.add_argument("--extend", action="store_true", help=text)
     parser.add_argument(
         "--task-class", metavar="CLASS", help="needed if several classes have a run of this number"
     )
@@ -45,10 +50,57 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
         help="why; required for a run that was rejected, has failures of severity block, or is a replay",
     )
     parser.add_argument("--yes", action="store_true", help="write both files")
-    parser.set_defaults(execute=guarded(_execute))
+    own = {"cases": None, "baseline": "none", "stop": "never", "resume": "none"}  # of an extension
+    parser.set_defaults(execute=guarded(_execute), **own)
 
 
 def _execute(args: argparse.Namespace) -> int:
+    if args.extend:
+        args.run = _extended(args)
+    return _pin(args) if args.run else 0
+
+
+def _extended(args: argparse.Namespace) -> str | None:
+    """Have the system of the baseline run on new cases, as it ran on the others; return the number of that run."""
+    from benchgate.artifacts.run_kinds import RunRecord
+    from benchgate.audit.runs import run_of_class
+    from benchgate.check.cases import read_cases
+    from benchgate.cli.run import settings_of
+    from benchgate.gates.baseline import FILE_NAME, choose_baseline
+    from benchgate.loader.task_class import class_folder
+    from benchgate.runner.run import run_class
+    from benchgate.verify.pinnable import objections
+
+    class_path = class_folder(args.bench_root, args.task_class or "")
+    target = class_path / FILE_NAME
+    choose_baseline("pinned", class_path)  # or say that there is none
+    record = RunRecord.read_file(target, "record of a run")
+    run, report = run_of_class(args.out, class_path.name, str(record.seq)), record.report
+    cases, problems, _ = read_cases(class_path)
+    new = cases.keys() - {result.case_id for result in report.per_case}
+    refusals = [*map(str, problems), *objections(args.out, run, class_path, new)]
+    if record != run.record:
+        refusals.append(f"{target}: is not {run.folder}; expected --out DIR with the pinned run")
+    if record.subject.kind == "checkpoint":
+        refusals.append(f"{target}: is of a checkpoint; run all cases, and pin that run")
+    if refusals:
+        raise EvalError(brief(refusals))
+    if not (new and args.yes):
+        what = f"lacks {few(new)}; with --yes {report.system} runs on these" * bool(new)
+        say(f"{target} {what or 'has all cases of the class'}")
+        return None
+    args.replay = tape.name if (tape := record.replays) and tape.kind == "cassette" else None
+    args.system, args.trials, args.seed = report.system, report.trial_count, report.seed
+    args.timeout = run.plan and run.plan.timeout_seconds
+    args.isolation = report.isolation_class.removesuffix("+network")
+    with redirect_stdout(sys.stderr):
+        done = run_class(replace(settings_of(args)[0], extends=run))
+    if done.published is None:
+        raise EvalError(brief(done.problems))
+    return str(done.published.seq)
+
+
+def _pin(args: argparse.Namespace) -> int:
     """Show or pin; 1 if the run must not be pinned, or not without a reason, or its class is unknown."""
     from benchgate.artifacts.pin import PIN_FILE, Pin, stated
     from benchgate.artifacts.provenance import ACTORS, first_of, git

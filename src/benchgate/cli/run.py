@@ -78,7 +78,7 @@ def _run(args: argparse.Namespace, out: TextIO) -> int:
                 show_once(result)
                 interrupts.check()
 
-            settings, publication = _settings(args)
+            settings, publication = settings_of(args)
             finished = run_class(settings, on_result, progress.plan)
     except TaskClassNotFound as error:
         complain(error)
@@ -114,7 +114,8 @@ def shown(
     return finished.exit_status
 
 
-def _settings(args: argparse.Namespace) -> tuple[RunSettings, Publication]:
+def settings_of(args: argparse.Namespace) -> tuple[RunSettings, Publication]:
+    """Return what options, environment and class say; errors as of :func:`~benchgate.wire.arguments.read_options`."""
     from benchgate.gates.policy import load_run_table
     from benchgate.report.publish import Publication
     from benchgate.runner.settings import RunSettings
@@ -124,7 +125,7 @@ def _settings(args: argparse.Namespace) -> tuple[RunSettings, Publication]:
         declared = load_run_table(args.bench_root / args.task_class).model_dump()
     value = read_options(
         RUN_OPTIONS,
-        lambda option: option.value(getattr(args, option.key), environ=os.environ, here=Path.cwd()),
+        lambda one: one.value(getattr(args, one.key, None), environ=os.environ, here=Path.cwd()),
         declared,
     )
     for line in misspelled(os.environ):

@@ -144,7 +144,8 @@ def baseline_notes(baseline: Baseline, policy: GatePolicy, level: Isolation) -> 
         return
     report, before = baseline.report, baseline.report.isolation_class
     record = BaselineRecord.read_file(baseline.path, "record of a run")
-    if (age := clock.now() - record.finished_at) >= MAX_AGE:
+    ended = [record.finished_at, *(part.finished_at for part in report.parts)]
+    if (age := clock.now() - min(ended)) >= MAX_AGE:
         remedy = REMEDY.replace("CLASS", report.task_class).replace("NAME", report.system)
         yield f"the baseline is {age.days} days old, and a model changes behind its name; {remedy}"
     if "test" not in policy.model_fields_set and record.policy.test == "welch":

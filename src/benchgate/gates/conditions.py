@@ -158,7 +158,7 @@ CONDITIONS: Final[Mapping[str, Condition]] = {
     ),
     "new_cases_decide": Condition(
         "whether it is good enough depends on cases that the baseline lacks",
-        step="run the baseline's system on all cases, and pin that run: benchgate pin RUN --yes",
+        step="run the baseline on the new cases: benchgate pin --extend --task-class CLASS --yes",
     ),
     "cases_changed_the_answer": Condition(
         "whether it is good enough depends on which cases were added or retired after a look",

@@ -31,7 +31,8 @@ def notes(inputs: GateInput) -> Iterator[Blocker]:
         known, ids = inputs.figures.compared, inputs.with_new.candidate.case_ids or ()
         new = {*ids} - {*(inputs.figures.candidate.case_ids or ())}
         what = "is new and was" if len(new) == 1 else "are new and were"
-        yield "new_cases", f"{known} of {len(ids)} cases: {few(new)} {what} not compared"
+        text = f"{known} of {len(ids)} cases: {few(new)} {what} not compared"
+        yield "new_cases", f"{text}; benchgate pin --extend runs the baseline on new cases"
     yield from inputs.noted
     if inputs.trial_count > 1:
         yield "epochs_collapsed", f"{inputs.trial_count} trials of a case count as one observation"

@@ -2,8 +2,8 @@
 Counts the looks at a baseline in the chain of a class.
 
 A look is a full run, complete or stopped early, that was compared with a baseline. Looks at one baseline have the same
-rubric and the same results of the baseline; of a baseline that runs too, the same system and cases; of a log, the same
-file. Results seen before are no further look, nor is completing a run that stopped. All of this is in the records.
+rubric and the same results of it, or of what it was extended from; of a baseline that runs too, the same system and
+cases; of a log, the same file. Results seen before are no further look, nor is completing a run that stopped.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, AwareDatetime, BeforeValidator, ConfigDict, Field
 
 from benchgate.models.case import BenchCase as BenchCase
 from benchgate.models.case import Cassette as Cassette
@@ -222,6 +222,14 @@ class LogSource(WireModel):
     told: tuple[DisplayText, ...] = Field(default=(), exclude_if=lambda told: not told)
 
 
+class Part(WireModel):
+    """The record that a baseline was extended from: when its run ended, and what looks at it are counted by."""
+
+    sha256: Sha256
+    finished_at: AwareDatetime
+    counted_by: Sha256
+
+
 class BenchRunReport(Aggregates):
     """
     The results of a run and their figures. Facts only, so that any policy can judge it; the decision is elsewhere.
@@ -237,6 +245,7 @@ class BenchRunReport(Aggregates):
     :param source: the log that the results were read from; left out for a run of a bench.
     :param stopped: ids of the cases in the order in which they ran, of a run that stopped early; left out of others.
     :param observer: what observed the outputs; left out of a run that nothing observed.
+    :param parts: of an extended baseline, the records that it was extended from, oldest first; left out of others.
     """
 
     schema_version: Version = SCHEMA_VERSION
@@ -259,6 +268,7 @@ class BenchRunReport(Aggregates):
     source: LogSource | None = Field(default=None, exclude_if=lambda source: source is None)
     stopped: tuple[Text, ...] = Field(default=(), exclude_if=lambda ids: not ids)
     observer: Observer | None = Field(default=None, exclude_if=lambda one: one is None)
+    parts: tuple[Part, ...] = Field(default=(), exclude_if=lambda parts: not parts)
 
     @property
     def shown(self) -> BenchRunReport:

@@ -8,6 +8,7 @@ that no result is lost to it.
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
@@ -18,6 +19,7 @@ from benchgate.artifacts.provenance import Provenance
 from benchgate.audit.store import RunStore
 from benchgate.errors import ArtifactError, EvalError, TierFileError
 from benchgate.gates.baseline import MAX_AGE, baseline_notes, read_baseline
+from benchgate.gates.unscored import incompleteness
 from benchgate.ids import system_digest, trial_seed
 from benchgate.looks.chain import ChainLooks
 from benchgate.promotion.tiers import TIER_FILE, TierConfig
@@ -170,18 +172,23 @@ class ClassRun:
             baseline_system=beside.name if beside else None,
             shard=given.shard,
         )
-        self.warnings += self.store.open(plan, given.resume, given.parts)
-        if made := self.store.plan:
-            self._started, seq = made.started_at, made.resumes.seq if made.resumes else None
-            self._looks = ChainLooks(self.store.folder.parent, seq)
         if scope == "full":
             system, is_called = request.systems["candidate"], not (request.recording or given.parts)
             function = system.call if is_called and system.digest is None else None
             self.provenance = Provenance.here(request.bench.path, function)
-        if given.parts or given.resume != "none":
+            then = given.extends and given.extends.record and given.extends.record.provenance
+            if function and then and then.system_source != (self.provenance.system_source or 0):
+                raise ArtifactError(f"system {system.name}", "its source is not the pinned run's")
+        self.warnings += self.store.open(plan, given.extends or given.resume, given.parts)
+        if made := self.store.plan:
+            self._started, seq = made.started_at, made.resumes.seq if made.resumes else None
+            self._looks = ChainLooks(self.store.folder.parent, seq)
+        parts = (given.extends.folder,) if given.extends else given.parts
+        if parts or given.resume != "none":
             files = TrialFiles(self.store.folder, self.name, request.bench.rubric_digest)
             try:
-                score_again(self.sides, files, given.parts, is_expected=bool(given.expect))
+                is_expected = bool(given.expect or given.extends)
+                score_again(self.sides, files, parts, is_expected=is_expected)
             except ArtifactError:
                 self.store.close()
                 raise
@@ -249,6 +256,10 @@ class ClassRun:
 
     def _publish(self, store: RunStore, judgement: Judgement) -> None:
         given = self.request.settings
+        if given.extends and not judgement.report.complete:
+            self.problems.append(f"no extension is recorded: {incompleteness(judgement.report)}")
+            shutil.rmtree(store.folder)
+            return
         try:
             self.judgement, self.published = publish(
                 store, judgement, self._looks.number, partial(_terms, self, self._tiers)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from benchgate.aggregate import STOP, case_figures, irregular, mean
 from benchgate.artifacts.run_kinds import SelectedRecord
-from benchgate.audit.runs import read_record
+from benchgate.audit.runs import parts_of, read_record
 from benchgate.audit.store import RunStore, unfinished_name
 from benchgate.errors import counted
 from benchgate.gates.baseline import BaselineChoice, arm, baseline_beside
@@ -53,8 +53,11 @@ def facts_of_run(
     if beside is not None:
         baseline = baseline_beside(beside.report())
         problems += tuple(f"baseline: {why}" for why in beside.checkpoint_problems())
+    report = candidate.report(baseline.sha256 if baseline else None)
+    if before := request.settings.extends:
+        report = report.model_copy(update={"parts": parts_of(before.folder)})
     facts = RunFacts(
-        report=candidate.report(baseline.sha256 if baseline else None),
+        report=report,
         policy=request.bench.policy,
         choice=grounds.choice,
         baseline=baseline,

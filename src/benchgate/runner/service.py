@@ -256,7 +256,8 @@ class TrialService:
             # Of all classes before the first trial of one: they may share a cap.
             for served in self._classes.values():
                 folder = served.run.folder
-                if served.run.settings.max_cost_usd is not None and folder is not None:
+                given = served.run.settings
+                if given.max_cost_usd is not None and folder is not None and not given.extends:
                     served.lane.spending.before(taken_over(folder, own=self._is_replacement))
         files = self._classes[request.case.task_class].files
         record = self._left_out(request) or (files.of(request) if files else None)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from benchgate.artifacts.sealed_plan import SealedPlan
+    from benchgate.audit.runs import KnownRun
     from benchgate.gates.baseline import BaselineChoice
     from benchgate.gates.exit_status import ExitRule
     from benchgate.ids import RunPlan
@@ -52,6 +53,7 @@ class RunSettings:
     :param task_class: of a merge, that of its parts.
     :param baseline: ``None``, of a merge, for what its parts were run with.
     :param parts: folders of the shards that the run is put together from; none of its trials are run.
+    :param extends: a complete run that this one takes all results from but those of new cases.
     :param expect: the digest of each part by its number, as it printed it; others are refused.
     """
 
@@ -73,6 +75,7 @@ class RunSettings:
     stop: str = "never"
     resume: str | Path = "none"
     shard: Shard | None = None
+    extends: KnownRun | None = None
     parts: tuple[Path, ...] = ()
     expect: Mapping[int, str] = field(default_factory=dict)
     record: str | None = None

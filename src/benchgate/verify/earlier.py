@@ -5,7 +5,11 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from benchgate.audit.chain import RECORD_FILE
+from benchgate.artifacts.plan import extension_changes
+from benchgate.artifacts.run_kinds import PlanFile, case_file_name
+from benchgate.audit.chain import PLAN_FILE, RECORD_FILE
+from benchgate.audit.runs import parts_of
+from benchgate.errors import few
 from benchgate.verify.agreement import digest_holds, same
 
 if TYPE_CHECKING:
@@ -30,6 +34,8 @@ def earlier_faults(record: RunRecord, chain: Iterable[ChainRecord]) -> Iterator[
     :param chain: all records of its class.
     """
     before = [one for one in chain if one.seq < record.seq]
+    if record.report.parts:
+        yield from _part_faults(record, [one for one in chain if one.seq <= record.seq])
     resumed = record.resumes
     if resumed is not None and resumed.seq is not None:
         _, source = _named(before, resumed.seq, resumed.folder)
@@ -44,10 +50,23 @@ def earlier_faults(record: RunRecord, chain: Iterable[ChainRecord]) -> Iterator[
         return
     yield from digest_holds(folder / RECORD_FILE, replayed.sha256, "replays")
     for name in ("system", "seed", "digests.system", "digests.checkpoint"):
-        value = attrgetter(f"report.{name}")
-        yield from same(f"report.{name}", value(source), value(record))
+        yield from same(f"report.{name}", *map(attrgetter(name), (source.report, record.report)))
     if not record.report.digests.cases.items() <= source.report.digests.cases.items():
         yield f"replays: {replayed.name} is of other cases"
+
+
+def _part_faults(record: RunRecord, chain: list[ChainRecord]) -> Iterator[str]:
+    """Yield where a record, the last of a chain, has not all that an earlier one has, which it extends."""
+    report = record.report
+    known = ((r, at) for _, at, r in chain if r and parts_of(at) == report.parts)
+    source, folder = next(known, (record, chain[-1].folder))
+    if source is record:
+        yield "report.parts: they are not those of a record before it"
+    plans = (PlanFile.read_file(one / PLAN_FILE, "plan") for one in (folder, chain[-1].folder))
+    yield from (f"report.parts: {change}" for change in extension_changes(*plans))
+    names = [case_file_name(r) for r in source.report.per_case if r.case_id not in report.retired]
+    if changed := [n for n in names if source.case_files.get(n) != record.case_files.get(n)]:
+        yield f"report.parts: not as in {folder.name}: {few(changed)}"
 
 
 def _named(

@@ -12,14 +12,16 @@ from benchgate.gates.baseline import FILE_NAME, read_baseline
 from benchgate.verify.verification import verify_class
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
     from pathlib import Path
 
     from benchgate.artifacts.run_kinds import RunRecord
     from benchgate.audit.runs import KnownRun
 
 
-def objections(out: Path, run: KnownRun, class_path: Path) -> Iterator[str]:
+def objections(
+    out: Path, run: KnownRun, class_path: Path, new: Collection[str] = ()
+) -> Iterator[str]:
     """
     Yield why a run must not become ``baseline.json``, a line for each reason; nothing if it may.
 
@@ -27,6 +29,7 @@ def objections(out: Path, run: KnownRun, class_path: Path) -> Iterator[str]:
     has now: compared with any other, each run would be held.
 
     :param out: the output folder that the run is in.
+    :param new: cases that it may lack, for it is to be extended.
     """
     for target in (class_path / FILE_NAME, class_path / PIN_FILE):
         if target.is_symlink() or (target.exists() and not target.is_file()):
@@ -42,7 +45,7 @@ def objections(out: Path, run: KnownRun, class_path: Path) -> Iterator[str]:
     baseline = read_baseline(run.folder / RECORD_FILE)
     yield from (f"{refused}: {problem}" for problem in baseline.problems)
     if baseline.report is not None:
-        cases, _, _ = read_cases(class_path)
+        cases = {c: sha for c, sha in read_cases(class_path)[0].items() if c not in new}
         for difference in differences(baseline.report, class_path, cases, "the run"):
             yield f"{refused}: {difference}; run the class again, or replay this run: --bench-replay"
 
