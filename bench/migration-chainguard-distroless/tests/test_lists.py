@@ -46,7 +46,7 @@ def test_the_readme_says_how_answers_to_foreign_dockerfiles_were_judged():
     low, high = interval(len(wrong), len(judged))
     built = [source for source in sources if "built" in source]
     said = (
-        f"{len(judged)} of the {len(found)} answers to {len(built)} of the {len(sources)} Dockerfiles could be "
+        f"{len(judged)} of the {len(found)} answers, to {len(built)} of the {len(sources)} Dockerfiles, could be "
         f"built, {sum(one['right'] for one in judged)} right ones among them. {len(wrong)} were judged wrongly: "
         f"{len(wrong) / len(judged):.1%}, 95 % interval {low:.1%} to {high:.1%}; "
         f"{sum(one['right'] for one in wrong)} of them right and refused"
