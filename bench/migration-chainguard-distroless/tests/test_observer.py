@@ -32,7 +32,7 @@ from _benchgate_bench.migration_chainguard_distroless.tests.support import (
     needs_observations,
     unobserved,
 )
-from _benchgate_bench.migration_chainguard_distroless.tools import score_answers
+from _benchgate_bench.migration_chainguard_distroless.tools import real_tools, score_answers
 from _benchgate_bench.migration_chainguard_distroless.tools.answers import task
 
 from benchgate import run_eval
@@ -343,6 +343,29 @@ def test_answers_to_other_dockerfiles_are_scored_and_compared_with_labels(
     assert "0 of 1 judged wrongly: 0 right ones refused, 0 broken ones passed; 95 %" in said
     assert said.endswith("1 not built\n")
     assert score_answers.interval(26, 104) == pytest.approx((0.177, 0.341), abs=1e-3)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a shell script")
+def test_a_real_tool_finds_what_was_fetched_in_every_step_of_a_build(tmp_path, monkeypatch):
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    (kept / "wheel").write_text("held")
+    (kept / "link").symlink_to("wheel")
+    script = tmp_path / "tool"
+    script.write_text(
+        real_tools.SEEDED.format(
+            variable="TOOL_CACHE", home=".tool", kept=kept, program="sh -c 'cat $0/link' $cache"
+        )
+    )
+    script.chmod(0o755)
+    monkeypatch.setenv("HOME", str(tmp_path))
+
+    for cache in (None, None, tmp_path / "a/b"):
+        if cache:
+            monkeypatch.setenv("TOOL_CACHE", str(cache))
+        done = subprocess.run([script], capture_output=True, check=True)  # noqa: S603 - written here
+        assert done.stdout == b"held"
+    assert (tmp_path / ".tool/link").is_symlink()
 
 
 def load_expected(case_id):

@@ -1,11 +1,12 @@
 """
 Build the answers that ship with the class, and keep what was seen in ``observations/``.
 
-    python bench/migration-chainguard-distroless/tools/record_observations.py --load DEBIAN [--python PREFIX]
+    python bench/migration-chainguard-distroless/tools/record_observations.py --load DEBIAN [--python PREFIX ...]
     BENCHGATE_BUILDER=docker python bench/migration-chainguard-distroless/tools/record_observations.py
 
 The first makes the stand-ins and loads them; ``--projects`` names further folders whose packages of Python they must
-have. The second builds what is not in the store, and drops what no answer needs any more.
+have, ``--real`` lays real tools over them (``real_tools.py``). The second builds what is not in the store, and drops
+what no answer needs any more.
 
 A daemon that needs no network can be had from Debian's ``docker.io``, ``docker-cli``, ``docker-buildx``, ``containerd``
 and ``runc``, unpacked with ``dpkg -x`` and started as root by
@@ -44,8 +45,12 @@ def main() -> int:
             )
 
             with tempfile.TemporaryDirectory(prefix="stand-ins-") as work:
-                sources = images.Sources(asked.load, asked.python, asked.node, Path(work))
+                sources = images.Sources(asked.load, asked.python[0], asked.node, Path(work))
                 stock.load_all([asked.program], sources, [CLASS / "cases", *asked.projects])
+                if asked.real:
+                    from _benchgate_bench.migration_chainguard_distroless.tools import real_tools
+
+                    real_tools.lay_all([asked.program], sources, asked.python, asked.projects)
             return 0
         return record(asked.jobs, again=asked.again)
 
@@ -88,10 +93,11 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--load", type=Path, help="make the stand-ins of this folder of Debian's packages"
     )
-    parser.add_argument("--python", type=Path, default=Path(sys.base_prefix))
+    parser.add_argument("--python", type=Path, nargs="+", default=[Path(sys.base_prefix)])
     parser.add_argument("--node", type=Path, default=Path("/usr/bin/node"))
     parser.add_argument("--program", default="docker", help="what loads the stand-ins")
     parser.add_argument("--projects", type=Path, nargs="*", default=[])
+    parser.add_argument("--real", action="store_true", help="with real tools over the stand-ins")
     parser.add_argument("--jobs", type=int, default=2, help="answers that are built at once")
     parser.add_argument("--again", action="store_true", help="build those in the store as well")
     return parser.parse_args()
