@@ -35,7 +35,7 @@ BUDGETS = {
     "__init__": 125,
     "aggregate": 250,
     "artifacts": 1750,
-    "audit": 1100,
+    "audit": 1125,
     "cassettes": 325,
     "check": 775,
     "cli": 2450,
@@ -56,7 +56,7 @@ BUDGETS = {
     "replay": 250,
     "report": 1475,
     "rubric": 50,
-    "runner": 1900,
+    "runner": 1875,
     "statistics": 2200,
     "taxonomy": 75,
     "testing": 100,
@@ -65,7 +65,7 @@ BUDGETS = {
     "trials": 1725,
     "verify": 1450,
     "wire": 2000,
-    "wording": 900,
+    "wording": 925,
 }
 """Lines of Python of each room, rounded up to 25. To raise one is a visible diff, to be argued for where it is made."""
 

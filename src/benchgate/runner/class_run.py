@@ -147,8 +147,7 @@ class ClassRun:
         if given.stop == "decided" and self._baseline and self._baseline.report:
             self._check = stopping(self.request, self.candidate, self._baseline, self._looks.number)
         oldest = clock.now() - MAX_AGE
-        stale = [case.case_id for case in self.candidate.cases if case.last_validated_at < oldest]
-        if stale:
+        if stale := [c.case_id for c in self.candidate.cases if c.last_validated_at < oldest]:
             self.warnings.append(f"not validated for more than 90 days: {', '.join(stale[:5])}")
 
     def _plan(self) -> RunPlan:
@@ -198,8 +197,7 @@ class ClassRun:
         """Record a trial as it counts, and write its file unless whoever finished the trial has done so."""
         trials, result = self.sides[side], record.result
         if result.outcome == "not_run":  # its file may be there, from the run that is resumed
-            reason = result.detail or "not run"
-            trials.not_run((result.case_id, result.trial), reason, result.usage)
+            trials.not_run((result.case_id, result.trial), result.detail or "not run", result.usage)
             return result
         if self.request.stopped:
             result = set_aside(result)
@@ -270,8 +268,7 @@ class ClassRun:
             return
         if self.published.problem is not None:
             self.problems.append(self.published.problem)
-        recorder = self.request.recorder
-        if recorder is not None and given.out is not None:
+        if (recorder := self.request.recorder) and given.out is not None:
             try:
                 self.recorded = recorder.write(judgement.report, self.published.folder, given.out)
             except (ArtifactError, OSError) as error:
