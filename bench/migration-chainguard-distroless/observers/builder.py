@@ -60,7 +60,7 @@ _PLAIN: Final = (
     (re.compile(r"\d{4}/\d\d/\d\d \d\d:\d\d:\d\d "), ""),
     (re.compile(r"lstat \S+/buildkit-mount\d+"), "lstat "),
 )
-_SYNTAX: Final = re.compile(r"(?m)\A#\s*syntax=docker/dockerfile[^\n]*\n")
+_SYNTAX: Final = re.compile(r"(?i)\A#\s*syntax\s*=\s*(?:docker\.io/)?docker/dockerfile[^\n]*\n")
 _NO_BASE: Final = re.compile(r"failed to solve: (\S+): failed to resolve source metadata")
 
 

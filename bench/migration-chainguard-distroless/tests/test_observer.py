@@ -175,6 +175,22 @@ def docker(tmp_path, monkeypatch):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="the stand-in for docker is a shell script")
+@pytest.mark.parametrize(
+    ("line", "is_taken_out"),
+    [
+        ("# syntax = docker/dockerfile:1.3", True),
+        ("#Syntax=docker.io/docker/dockerfile:1", True),
+        ("# syntax=somebody/frontend", False),
+    ],
+)
+def test_the_frontend_of_docker_is_the_one_of_the_builder(docker, tmp_path, line, is_taken_out):
+    docker("gone").observe({"Dockerfile": f"{line}\nFROM a\n"}, tmp_path / "context", wanted())
+
+    sent = (tmp_path / "context/Dockerfile").read_text()
+    assert (sent == "FROM a\n") is is_taken_out
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the stand-in for docker is a shell script")
 def test_a_case_may_ask_for_arguments_and_rights(docker, tmp_path):
     asks = wanted(build_args={"V": "2", "A": "b c"}, modes={"run.sh": "755"}, target="one")
     files = {"Dockerfile": "# syntax=docker/dockerfile:1\nFROM a\n", "run.sh": "", "a.txt": ""}
