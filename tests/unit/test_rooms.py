@@ -69,7 +69,7 @@ BUDGETS = {
 }
 """Lines of Python of each room, rounded up to 25. To raise one is a visible diff, to be argued for where it is made."""
 
-TOTAL = 34971
+TOTAL = 34973
 """Lines of the package, rounded up to 100: not every room can grow to its budget."""
 
 MOST = 300
