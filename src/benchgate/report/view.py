@@ -74,9 +74,11 @@ class RunView:
 
     @property
     def worth(self) -> list[dict[str, Any]]:
-        """What each case is worth, by the newest 30 records; empty without a history."""
+        """What each case is worth, by the newest 30 records, what says something first; empty without a history."""
         folder = self.source.folder
-        return case_worth(folder.resolve().parent, most=30) if folder and self.history else []
+        rows = case_worth(folder.resolve().parent, most=30) if folder and self.history else []
+        said = {row["case"] for row in rows if row["worth"] or row["flaky"]}
+        return sorted(rows, key=lambda row: row["case"] not in said)
 
     @property
     def marks(self) -> list[tuple[float, str]]:
