@@ -291,6 +291,7 @@ def test_a_page_shows_the_outputs_of_fifty_cases(bench):
         page = wide_page(bench, number)
         left_out = page.count("left out for the size of this page; it is in cases/")
         assert left_out == number - 50
+        assert f"{number - 50} rows more: <code>benchgate runs --cases</code>" in page
         sizes[number] = len(page.encode())
     assert sizes[52] < 2_200_000
     assert sizes[62] - sizes[52] < 10 * 1_000
