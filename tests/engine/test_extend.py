@@ -288,7 +288,7 @@ def test_what_a_part_says_is_compared_with_the_record_that_it_is_of(pinned):
     assert faults(case_files=files) == [f"report.parts: not as in {folders[0].name}: 02.json"]
     path = folders[1] / "record.json"
     forged = json.loads(path.read_bytes())
-    forged["report"]["parts"][0]["finished_at"] = f"{clock.now():%Y-%m-%dT%H:%M:%SZ}"
+    forged["report"]["parts"][0]["finished_at"] = "2026-01-01T00:00:00Z"
     path.write_text(json.dumps(forged))
     assert not pinned.is_valid()
     assert "report.parts: they are not those" in pinned.capsys.readouterr().err
