@@ -100,6 +100,15 @@ def test_the_system_runs_on_the_new_case_alone_and_as_it_did_on_the_others(pinne
     assert "baseline" not in pinned.capsys.readouterr().err
 
 
+def test_a_case_is_worth_what_it_was_before(pinned):
+    pinned.echo.case("04")
+    assert pinned.extend("--yes").status == 0
+    rows = map(json.loads, pinned.main("runs", "--cases", "--json").out.splitlines())
+    assert {(row["case"], row["trials"]) for row in rows} == {
+        *(("01", 2), ("02", 2), ("03", 2), ("04", 2))
+    }
+
+
 def test_it_can_be_extended_again_and_cases_may_be_retired(pinned):
     pinned.echo.case("04")
     assert pinned.extend("--yes").status == 0

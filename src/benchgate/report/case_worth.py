@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from benchgate.models import TrialResult
+
+    Ran = tuple[str, tuple[TrialResult, ...]]
+
 LAST: Final = 3
 """The newest runs of a case that say whether it is saturated or dead; of fewer, nothing is said."""
 
@@ -27,20 +31,22 @@ def case_worth(runs: Path, most: int = 0) -> list[dict[str, Any]]:
 
     :param most: records that are read, the newest; 0 for all.
     """
-    ran: dict[str, list[tuple[str, list[bool]]]] = defaultdict(list)
+    ran: dict[str, list[Ran]] = defaultdict(list)
     for record in (read_record(folder) for _, folder in numbered(runs)[-most:]):
         sides = (record.rerun, record.report) if record and not record.replays else ()
         for report in (side for side in sides if side and side.complete):
             for case_id, rows in groupby(report.per_case, key=attrgetter("case_id")):
-                ran[case_id].append((report.system, [one.passed for one in rows]))
+                one = report.system, tuple(rows)
+                if not report.parts or one not in ran[case_id]:  # an extended run has old ones too
+                    ran[case_id].append(one)
     return [row for case_id in sorted(ran) for row in _rows(case_id, ran[case_id])]
 
 
-def _rows(case_id: str, ran: list[tuple[str, list[bool]]]) -> Iterator[dict[str, Any]]:
-    last = {one for _, passed in ran[-LAST:] for one in passed} if len(ran) >= LAST else set()
+def _rows(case_id: str, ran: list[Ran]) -> Iterator[dict[str, Any]]:
+    last = {one.passed for _, rows in ran[-LAST:] for one in rows} if len(ran) >= LAST else set()
     worth = "saturated" if last == {True} else "dead" if last == {False} else None
     for system in dict.fromkeys(name for name, _ in ran):
-        trials = [passed for name, passed in ran if name == system]
+        trials = [[one.passed for one in rows] for name, rows in ran if name == system]
         flaky = [f"{sum(row)} of {len(row)}" for row in trials if len({*row}) > 1]
         yield {
             "case": case_id,
