@@ -121,7 +121,7 @@ def test_a_timeout_is_the_systems_own_result(graded):
     pinned(graded, 0.1)
     slow = "import time\nif int(case.case_id) <= 3:\n    time.sleep(60)\n"
     graded.system(slow + SYSTEM.format(base=0.8, errors=0))
-    result = graded.run("--bench-exit=gate", "--bench-timeout=0.1")
+    result = graded.run("--bench-exit=gate", "--bench-timeout=0.5")
     assert result.ret == pytest.ExitCode.OK
     result.stdout.fnmatch_lines(["unscored  3 timeouts: counted as score 0"])
 
