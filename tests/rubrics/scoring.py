@@ -191,10 +191,15 @@ def samples(bench: LoadedClass, case: BenchCase) -> Iterator[Sample]:
             yield Sample(bench.name, case.case_id, f"rubbish {number}", text)
 
 
-def scored(bench: LoadedClass, case: BenchCase, text: str) -> BenchScore:
-    """Return the score that the class's rubric gives an output, of what the class's observer says of it."""
+def observed(bench: LoadedClass, case: BenchCase, text: str) -> Any:
+    """Return what the class's observer says of an output; empty without one."""
     observer = bench.observer()
-    seen = observer.call(case, json.loads(text)) if observer else {}
+    return observer.call(case, json.loads(text)) if observer else {}
+
+
+def scored(bench: LoadedClass, case: BenchCase, text: str, seen: Any = None) -> BenchScore:
+    """Return the score that the class's rubric gives an output, of what its observer says of it, or of ``seen``."""
+    seen = observed(bench, case, text) if seen is None else seen
     with WorkFolder() as work:
         given = {"work_path": work.path(), "observation": freeze_json(seen)}
         score: BenchScore = bench.rubric.score(case.model_copy(update=given), json.loads(text))

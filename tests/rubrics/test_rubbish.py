@@ -32,8 +32,9 @@ def test_a_damaged_answer_is_scored(scoring, name):
     with scoring.loaded(name) as bench:
         for case in first_of_each_disposition(scoring.cases(bench)):
             whole = scoring.made_by(bench, case)[bench.task_class.default_system]
+            seen = scoring.observed(bench, case, whole)  # nobody has built its damaged copies
             for text in scoring.damaged_texts(whole):
-                score = scoring.scored(bench, case, text)
+                score = scoring.scored(bench, case, text, seen)
 
                 assert 0.0 <= score.score <= 1.0
                 assert set(score.failure_modes) <= set(bench.taxonomy.severities)
