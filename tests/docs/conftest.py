@@ -157,7 +157,7 @@ def summaries(
         ]
         write(root, f"{folder}/case.toml", case_toml(f"{number:03}-report"))
         write(root, f"{folder}/input/report.txt", "\n".join(lines) + "\n")
-        write(root, f"{folder}/expected/words.txt", "\n".join(lines) + "\n")
+        write(root, f"{folder}/expected/words.txt", "\n".join(" ".join(lines).split()))
     run(root, "--bench-system=title", "--bench-baseline=none", "--bench-out=out")
     assert (
         main(["pin", "1", f"--out={root / 'out'}", f"--bench-root={root / 'bench'}", "--yes"]) == 0
