@@ -365,7 +365,7 @@ def note(bench):
     [
         ((), 2, "one of the arguments RUN --extend is required"),
         ((1, "--extend"), 2, "argument --extend: not allowed with argument RUN"),
-        (("--extend",), 1, "unknown task class ''"),
+        (("--extend",), 2, "--extend needs --task-class CLASS"),
         (("--extend", "--task-class=nothing"), 1, "unknown task class 'nothing'"),
         (("--extend", "--task-class=echo"), 2, "bench/echo/baseline.json: no such baseline"),
     ],

@@ -71,7 +71,9 @@ def _extended(args: argparse.Namespace) -> str | None:
     from benchgate.runner.run import run_class
     from benchgate.verify.pinnable import objections
 
-    class_path = class_folder(args.bench_root, args.task_class or "")
+    if args.task_class is None:
+        raise EvalError("--extend needs --task-class CLASS: whose baseline is extended")
+    class_path = class_folder(args.bench_root, args.task_class)
     target = class_path / FILE_NAME
     choose_baseline("pinned", class_path)  # or say that there is none
     record = RunRecord.read_file(target, "record of a run")
@@ -84,7 +86,7 @@ def _extended(args: argparse.Namespace) -> str | None:
     if record.subject.kind == "checkpoint":
         refusals.append(f"{target}: is of a checkpoint; run all cases, and pin that run")
     if refusals:
-        raise EvalError(brief(refusals))
+        raise EvalError(brief(refusals, "; "))
     if not (new and args.yes):
         what = f"lacks {few(new)}; with --yes {report.system} runs on these" * bool(new)
         say(f"{target} {what or 'has all cases of the class'}")
@@ -96,7 +98,7 @@ def _extended(args: argparse.Namespace) -> str | None:
     with redirect_stdout(sys.stderr):
         done = run_class(replace(settings_of(args)[0], extends=run))
     if done.published is None:
-        raise EvalError(brief(done.problems))
+        raise EvalError(brief(done.problems, "; "))
     return str(done.published.seq)
 
 
