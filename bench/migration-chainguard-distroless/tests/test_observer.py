@@ -23,6 +23,7 @@ from _benchgate_bench.migration_chainguard_distroless.observers.standins.facts i
     FACTS,
     facts_of,
 )
+from _benchgate_bench.migration_chainguard_distroless.observers.standins.images import HERE, KEPT
 from _benchgate_bench.migration_chainguard_distroless.tests.support import (
     CASES,
     CLASS,
@@ -382,6 +383,50 @@ def test_a_real_tool_finds_what_was_fetched_in_every_step_of_a_build(tmp_path, m
         done = subprocess.run([script], capture_output=True, check=True)  # noqa: S603 - written here
         assert done.stdout == b"held"
     assert (tmp_path / ".tool/link").is_symlink()
+
+
+NO_SUM = "missing go.sum entry for module providing package example.org/dep\n"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a shell script")
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        ("go build -o m", NO_SUM),
+        ("go vet ./...", NO_SUM),
+        # Only the sum of its go.mod is written then.
+        ("go mod download; go build", NO_SUM),
+        ("go mod download all; go build; cat m", "static64"),
+        ("go mod tidy; go build; cat m", "static64"),
+        ("go build -mod=mod; cat m", "static64"),
+        ("echo example.org/dep v1.0.0 h1:x= > go.sum; go build; cat m", "static64"),
+        ("echo 'replace example.org/dep => ./dep' >> go.mod; go build; cat m", "static64"),
+        ("echo > main.go; go build; cat m", "static64"),
+        ("mkdir vendor; go build -a --trimpath --installsuffix cgo -p 2; cat m", "static64"),
+        ("mkdir vendor; echo '\"net\"' > net.go; go build -o m .; cat m", "shared64"),
+        ("mkdir vendor; GOARCH= go build; cat m", "static64"),
+        ("mkdir vendor; GOARCH=arm64 go build; cat m", "static\ufffd4"),
+        ("mkdir vendor; go build -o", "flag needs an argument: -o\n"),
+        ("mkdir vendor; go build ./cmd", "go: no such directory ./cmd\n"),
+        ("rm go.mod; go mod tidy", "go: go.mod file not found in current directory or any parent"),
+    ],
+)
+def test_go_needs_the_sums_of_modules_and_builds_for_one_machine(tmp_path, script, said):
+    for name, text in {
+        "static": "This one is static64",
+        "dynamic": "This one is shared64",
+        "project/go.mod": "module m\n\nrequire (\n\texample.org/dep v1.0.0 // more\n)\n",
+        "project/main.go": 'import "example.org/dep/a"\n',
+        "go": (HERE / "scripts/go").read_text().replace(KEPT, str(tmp_path)),
+    }.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    done = subprocess.run(  # noqa: S603 - what is tested
+        ["/bin/sh", "-c", f'go() {{ sh ../go "$@"; }}; {script}'],
+        capture_output=True, text=True, errors="replace", check=False, cwd=tmp_path / "project",
+    )  # fmt: skip
+
+    assert said in done.stderr + done.stdout
 
 
 def load_expected(case_id):
