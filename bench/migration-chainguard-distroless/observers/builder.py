@@ -13,7 +13,10 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from _benchgate_bench.migration_chainguard_distroless.dockerfile.reference import Reference
+from _benchgate_bench.migration_chainguard_distroless.dockerfile.reference import (
+    FREE_TAGS,
+    Reference,
+)
 
 from .content import Content
 from .standins.facts import FACTS
@@ -108,7 +111,7 @@ class Builder:
         """
         Build and start the files of an answer, and return what is seen; what is not there or as usual is left out.
 
-        :param wanted: what :func:`.asked.asked` returns.
+        :param wanted: what :func:`.build.asked` returns.
         :raises Unavailable: an image is missing that somebody else could pull.
         """
         for path, text in files.items():
@@ -143,14 +146,10 @@ class Builder:
         found = _NO_BASE.search(said)
         reference = Reference.read(found[1]) if found else None
         if self.stands_in and reference and reference.chainguard and reference.image in FACTS:
-            tagged = f"{reference.owner}/{reference.image}:latest"
-            if reference.full_tag in ("latest", "latest-dev") and not self.labelled(tagged):
+            words = ("image", "inspect", "--format", "{{json .Config.Labels}}")
+            labels = self.run(*words, f"{reference.name}:latest").stdout
+            if reference.full_tag in FREE_TAGS and LABEL not in labels:
                 raise Unavailable(f"there is no stand-in of {reference.text}")
-
-    def labelled(self, image: str) -> bool:
-        """Return whether an image is here, and is a stand-in."""
-        found = self.run("image", "inspect", "--format", "{{json .Config.Labels}}", image)
-        return not found.returncode and LABEL in found.stdout
 
     def _run(
         self, image: str, files: Mapping[str, str], wanted: Mapping[str, Any]
@@ -197,27 +196,27 @@ class Builder:
             yield tar
 
     def _look(self, box: str, seen: Mapping[str, Any], check: list[str]) -> dict[str, Any]:
-        began, process = time.monotonic(), _Process()
+        began, live = time.monotonic(), dict[str, Any]()
         while True:
             found = self.inspect(box)
-            state = found["State"]
-            if state["Running"]:
+            state, running = found["State"], found["State"]["Running"]
+            if running:
                 with contextlib.suppress(OSError):
-                    process = _Process.read(state["Pid"])
+                    live = _live(state["Pid"], seen["argv"])
             passed = time.monotonic() - began
             patience = PATIENCE if seen["exposed"] else CALM
-            if not state["Running"] or (process.ports and passed > CALM / 2) or passed > patience:
+            if not running or (live.get("ports") and passed > CALM / 2) or passed > patience:
                 break
             time.sleep(0.1)
-        running = state["Running"]
         error = "" if running or not state["ExitCode"] else last_line(self.run("logs", box).stderr)
+        user = (found["Config"].get("User") or "").partition(":")[0] or "0"
         return {
             "error": error,
             "exit": None if running else state["ExitCode"],
-            "uid": process.uid if process.uid >= 0 else _uid(found["Config"].get("User") or ""),
-            "folder": process.folder or found["Config"].get("WorkingDir") or "/",
-            "ports": process.ports,
-            "ran": [one for one in process.commands if one != seen["argv"]][:2],
+            # Of one that ended too soon to look; -1 for a name.
+            "uid": 0 if user == "root" else int(user) if user.isdecimal() else -1,
+            "folder": found["Config"].get("WorkingDir") or "/",
+            **live,
             "health": self._health(box, check) if running and check[:1] != ["NONE"] else None,
         }
 
@@ -237,32 +236,23 @@ class Builder:
         return json.loads(self.run("inspect", name, check=True).stdout)[0]
 
 
-class _Process:
-    """The processes of a container: user and folder of the first, ports and command lines of all."""
-
-    def __init__(self) -> None:
-        self.uid, self.folder = -1, ""
-        self.ports: list[int] = []
-        self.commands: list[list[str]] = []
-
-    @classmethod
-    def read(cls, pid: int) -> _Process:
-        """Read what the kernel says of a process and of those that it started."""
-        one, proc = cls(), Path("/proc")
-        status = (proc / f"{pid}/status").read_text()
-        one.uid = int(re.search(r"^Uid:\s+(\d+)", status, re.MULTILINE)[1])  # type: ignore[index]
-        one.folder = str((proc / f"{pid}/cwd").readlink())
-        for table in ("tcp", "tcp6"):
-            for line in (proc / f"{pid}/net/{table}").read_text().splitlines()[1:]:
-                parts = line.split()
-                if parts[3] == _LISTEN:
-                    one.ports.append(int(parts[1].rpartition(":")[2], 16))
-        one.ports = sorted(set(one.ports))
-        held = (proc / str(pid), *_below(pid))
-        # A process that names itself leaves empty words behind the name.
-        texts = [_text(at / "cmdline") for at in held]
-        one.commands = [[word for word in text.split("\0") if word] for text in texts if text]
-        return one
+def _live(pid: int, argv: list[str]) -> dict[str, Any]:
+    """Return user and folder of a process, its ports, and the command lines of those that it started."""
+    proc = Path("/proc", str(pid))
+    status = (proc / "status").read_text()
+    tables = [(proc / "net" / name).read_text().splitlines()[1:] for name in ("tcp", "tcp6")]
+    sockets = [line.split() for table in tables for line in table]
+    # A process that names itself leaves empty words behind the name.
+    texts = [_text(at / "cmdline") for at in (proc, *_below(pid))]
+    commands = [[word for word in text.split("\0") if word] for text in texts if text]
+    return {
+        "uid": int(re.search(r"^Uid:\s+(\d+)", status, re.MULTILINE)[1]),  # type: ignore[index]
+        "folder": str((proc / "cwd").readlink()),
+        "ports": sorted(
+            {int(one[1].rpartition(":")[2], 16) for one in sockets if one[3] == _LISTEN}
+        ),
+        "ran": [one for one in commands if one != argv][:2],
+    }
 
 
 def _below(pid: int) -> Iterator[Path]:
@@ -283,12 +273,6 @@ def _text(path: Path) -> str:
     with contextlib.suppress(OSError):
         return path.read_text(errors="replace")
     return ""
-
-
-def _uid(user: str) -> int:
-    """Return the number of a user that a container was started as, which ended too soon to look; -1 for a name."""
-    name = user.partition(":")[0] or "0"
-    return 0 if name == "root" else int(name) if name.isdecimal() else -1
 
 
 def _shown(seen: Mapping[str, Any]) -> dict[str, Any]:

