@@ -30,22 +30,17 @@ BUILDERS: Final = ("docker", "podman")
 """Programs that build, start and show an image, with the same words."""
 
 BUILD_PATIENCE: Final = 300
-"""Seconds for an image to be built."""
-
 PATIENCE: Final = 4.0
-"""Seconds for a container to listen or to end."""
-
 HEALTH_PATIENCE: Final = 3.0
-"""Seconds for a health check to end."""
-
 CALM: Final = 2.0
-"""Seconds after which a container that listens on nothing counts as started."""
+"""
+Seconds for an image to be built, for a container to listen or to end, and for a health check to end; and those after
+which a container that listens on nothing counts as started.
+"""
 
 MAX_TEXT: Final = 100
-"""Characters of a text that an observation keeps."""
-
 _FEW: Final = 40
-"""Characters of a text, or items of a list, of an observation that is too long."""
+"""Characters of a text that an observation keeps, and those of it, or items of a list, if it is too long."""
 
 _CONFINED: Final = (
     *("--network", "none", "--cap-drop", "ALL"),

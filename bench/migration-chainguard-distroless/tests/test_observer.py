@@ -12,18 +12,9 @@ import tarfile
 import pytest
 from _benchgate_bench.migration_chainguard_distroless.dockerfile.reference import Reference
 from _benchgate_bench.migration_chainguard_distroless.expected import Expected, read_expected
-from _benchgate_bench.migration_chainguard_distroless.observers import build, store
-from _benchgate_bench.migration_chainguard_distroless.observers.builder import (
-    Builder,
-    Unavailable,
-    last_line,
-)
+from _benchgate_bench.migration_chainguard_distroless.observers import build, builder, store
 from _benchgate_bench.migration_chainguard_distroless.observers.content import Content
-from _benchgate_bench.migration_chainguard_distroless.observers.standins.facts import (
-    FACTS,
-    facts_of,
-)
-from _benchgate_bench.migration_chainguard_distroless.observers.standins.images import HERE, KEPT
+from _benchgate_bench.migration_chainguard_distroless.observers.standins import facts, images
 from _benchgate_bench.migration_chainguard_distroless.tests.support import (
     CASES,
     CLASS,
@@ -138,7 +129,7 @@ def test_an_answer_that_nobody_built_is_unavailable_and_the_run_incomplete(monke
 @pytest.mark.usefixtures("without_builder")
 def test_a_builder_that_is_not_there_is_named(monkeypatch):
     monkeypatch.setenv("BENCHGATE_BUILDER", "podman")
-    with pytest.raises(Unavailable, match=r"^not built: podman is not installed$"):
+    with pytest.raises(builder.Unavailable, match=r"^not built: podman is not installed$"):
         build.built({"Dockerfile": "FROM a\n"}, wanted())
 
 
@@ -160,6 +151,8 @@ def test_what_is_no_dockerfile_is_not_built():
 @pytest.fixture
 def docker(tmp_path, monkeypatch):
     """A docker that notes what it is given, and whose build fails with a text."""
+    if os.name == "nt":
+        pytest.skip("it is a shell script")
 
     def make(text):
         program = tmp_path / "docker"
@@ -170,28 +163,19 @@ def docker(tmp_path, monkeypatch):
         )
         program.chmod(0o755)
         monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
-        return Builder("docker", stands_in=True)
+        return builder.Builder("docker", stands_in=True)
 
     return make
 
 
-@pytest.mark.skipif(os.name == "nt", reason="the stand-in for docker is a shell script")
-@pytest.mark.parametrize(
-    ("line", "is_taken_out"),
-    [
-        ("# syntax = docker/dockerfile:1.3", True),
-        ("#Syntax=docker.io/docker/dockerfile:1", True),
-        ("# syntax=somebody/frontend", False),
-    ],
-)
-def test_the_frontend_of_docker_is_the_one_of_the_builder(docker, tmp_path, line, is_taken_out):
-    docker("gone").observe({"Dockerfile": f"{line}\nFROM a\n"}, tmp_path / "context", wanted())
-
-    sent = (tmp_path / "context/Dockerfile").read_text()
-    assert (sent == "FROM a\n") is is_taken_out
+def test_the_frontend_of_docker_is_the_one_of_the_builder(docker, tmp_path):
+    own = ("# syntax = docker/dockerfile:1.3\n", "#Syntax=docker.io/docker/dockerfile:1\n")
+    for line in (*own, "# syntax=somebody/frontend\n"):
+        docker("gone").observe({"Dockerfile": f"{line}FROM a\n"}, tmp_path / "context", wanted())
+        sent = (tmp_path / "context/Dockerfile").read_text()
+        assert sent == ("FROM a\n" if line in own else f"{line}FROM a\n")
 
 
-@pytest.mark.skipif(os.name == "nt", reason="the stand-in for docker is a shell script")
 def test_a_case_may_ask_for_arguments_and_rights(docker, tmp_path):
     asks = wanted(build_args={"V": "2", "A": "b c"}, modes={"run.sh": "755"}, target="one")
     files = {"Dockerfile": "# syntax=docker/dockerfile:1\nFROM a\n", "run.sh": "", "a.txt": ""}
@@ -237,10 +221,11 @@ def test_what_was_not_built_is_built_later_and_no_system_called_again(
         words.append("--resume")
 
 
-@pytest.mark.skipif(os.name == "nt", reason="the stand-in for docker is a shell script")
 def test_an_image_without_a_stand_in_says_nothing_of_the_answer(docker, tmp_path):
     text = "ERROR: failed to solve: cgr.dev/o/redis:latest: failed to resolve source metadata for x"
-    with pytest.raises(Unavailable, match=r"there is no stand-in of cgr.dev/o/redis:latest"):
+    with pytest.raises(
+        builder.Unavailable, match=r"there is no stand-in of cgr.dev/o/redis:latest"
+    ):
         docker(text).observe({"Dockerfile": "FROM a"}, tmp_path / "x", wanted())
     for image in ("python:3.12", "cgr.dev/o/redis:7", "cgr.dev/o/nothing:latest"):
         found = docker(text.replace("cgr.dev/o/redis:latest", image)).observe(
@@ -250,11 +235,11 @@ def test_an_image_without_a_stand_in_says_nothing_of_the_answer(docker, tmp_path
 
 
 def test_the_last_line_names_no_place_of_the_machine():
-    assert last_line("a\n\nERROR: failed to solve: process x\n") == "process x"
-    assert last_line("2026/11/25 10:00:00 gone\n") == "gone"
-    assert last_line("lstat /var/lib/x/buildkit-mount123/a") == "lstat /a"
-    assert last_line("") == ""
-    assert len(last_line("x" * 999)) == 100
+    assert builder.last_line("a\n\nERROR: failed to solve: process x\n") == "process x"
+    assert builder.last_line("2026/11/25 10:00:00 gone\n") == "gone"
+    assert builder.last_line("lstat /var/lib/x/buildkit-mount123/a") == "lstat /a"
+    assert builder.last_line("") == ""
+    assert len(builder.last_line("x" * 999)) == 100
 
 
 def test_what_an_image_has_and_lacks():
@@ -314,29 +299,31 @@ def test_packages_of_real_images_are_those_of_their_database():
 
 
 def test_shells_of_an_accepted_image_are_its_own():
-    assert build.own_shells(load_expected("002-node-npm-start")) == [
-        "bin/ash",
-        "bin/busybox",
-        "bin/sh",
-    ]
-    assert build.own_shells(load_expected("001-python-cmd-clash")) == []
-    assert "usr/bin/apk" in build.own_shells(load_expected("006-apt-names"))
+    busybox = ["bin/ash", "bin/busybox", "bin/sh"]
+    for case_id, own in {
+        "001-python-cmd-clash": [],
+        "002-node-npm-start": busybox,
+        "006-apt-names": [*busybox, "usr/bin/apk"],
+    }.items():
+        assert build.own_shells(read_expected(load(case_id).expected_path)) == own
 
 
 def test_facts_are_those_of_the_locked_configurations():
-    plain, dev = (facts_of(Reference(f"{FREE}/node", tag)) for tag in ("latest", "latest-dev"))
+    plain, dev = (
+        facts.facts_of(Reference(f"{FREE}/node", tag)) for tag in ("latest", "latest-dev")
+    )
 
     assert (plain.entrypoint, plain.user, plain.users, plain.workdir, plain.shells, plain.apk) == (
         ("/usr/bin/node",), "65532", ("node",), "/app", ("busybox",), False,
     )  # fmt: skip
     assert (dev.shells, dev.apk, dev.user) == (("bash", "busybox"), True, "65532")
     assert {"pnpm", "yarn"} <= set(dev.holds) - set(plain.holds)
-    assert dict(FACTS["aspnet-runtime"].env)["APP_UID"] == "65532"
-    assert FACTS["chainguard-base"] == FACTS["wolfi-base"]
-    assert sum("ca-certificates-bundle" in one.holds for one in FACTS.values()) > 50
-    assert facts_of(Reference(f"{FREE}/something")) is None
-    assert facts_of(Reference("python")) is None
-    assert facts_of(None) is None
+    assert dict(facts.FACTS["aspnet-runtime"].env)["APP_UID"] == "65532"
+    assert facts.FACTS["chainguard-base"] == facts.FACTS["wolfi-base"]
+    assert sum("ca-certificates-bundle" in one.holds for one in facts.FACTS.values()) > 50
+    assert facts.facts_of(Reference(f"{FREE}/something")) is None
+    assert facts.facts_of(Reference("python")) is None
+    assert facts.facts_of(None) is None
 
 
 @pytest.mark.usefixtures("without_builder")
@@ -417,7 +404,7 @@ def test_go_needs_the_sums_of_modules_and_builds_for_one_machine(tmp_path, scrip
         "dynamic": "This one is shared64",
         "project/go.mod": "module m\n\nrequire (\n\texample.org/dep v1.0.0 // more\n)\n",
         "project/main.go": 'import "example.org/dep/a"\n',
-        "go": (HERE / "scripts/go").read_text().replace(KEPT, str(tmp_path)),
+        "go": (images.HERE / "scripts/go").read_text().replace(images.KEPT, str(tmp_path)),
     }.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
@@ -427,10 +414,6 @@ def test_go_needs_the_sums_of_modules_and_builds_for_one_machine(tmp_path, scrip
     )  # fmt: skip
 
     assert said in done.stderr + done.stdout
-
-
-def load_expected(case_id):
-    return read_expected(load(case_id).expected_path)
 
 
 @pytest.mark.slow

@@ -36,7 +36,16 @@ EACH: Final = 10
 
 def main() -> int:
     """Load the stand-ins, or build the answers."""
-    asked = _arguments()
+    parser = argparse.ArgumentParser(description="Builds answers and keeps what was seen.")
+    parser.add_argument("--load", type=Path, help="make stand-ins of a folder of Debian's packages")
+    parser.add_argument("--python", type=Path, nargs="+", default=[Path(sys.base_prefix)])
+    parser.add_argument("--node", type=Path, default=Path("/usr/bin/node"))
+    parser.add_argument("--program", default="docker", help="what loads the stand-ins")
+    parser.add_argument("--projects", type=Path, nargs="*", default=[])
+    parser.add_argument("--real", action="store_true", help="with real tools over the stand-ins")
+    parser.add_argument("--jobs", type=int, default=2, help="answers that are built at once")
+    parser.add_argument("--again", action="store_true", help="build those in the store as well")
+    asked = parser.parse_args()
     with bench_package(CLASS.parent), tempfile.TemporaryDirectory(prefix="stand-ins-") as work:
         if not asked.load:
             return record(asked.jobs, again=asked.again)
@@ -52,7 +61,7 @@ def main() -> int:
 
 
 def record(jobs: int, *, again: bool) -> int:
-    """Build what is not in the store; return how many could not be."""
+    """Build what is not in the store; return 1 if something could not be."""
     from _benchgate_bench.migration_chainguard_distroless.observers import build, store
     from _benchgate_bench.migration_chainguard_distroless.tools.answers import answers, task
 
@@ -80,19 +89,6 @@ def record(jobs: int, *, again: bool) -> int:
     store.store(images, {**known, **kept} if failed else kept)
     sys.stdout.write(f"{len(kept)} observations, {failed} answers could not be built\n")
     return min(failed, 1)
-
-
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="Builds answers and keeps what was seen.")
-    parser.add_argument("--load", type=Path, help="make the stand-ins, of this folder of Debian's")
-    parser.add_argument("--python", type=Path, nargs="+", default=[Path(sys.base_prefix)])
-    parser.add_argument("--node", type=Path, default=Path("/usr/bin/node"))
-    parser.add_argument("--program", default="docker", help="what loads the stand-ins")
-    parser.add_argument("--projects", type=Path, nargs="*", default=[])
-    parser.add_argument("--real", action="store_true", help="with real tools over the stand-ins")
-    parser.add_argument("--jobs", type=int, default=2, help="answers that are built at once")
-    parser.add_argument("--again", action="store_true", help="build those in the store as well")
-    return parser.parse_args()
 
 
 if __name__ == "__main__":

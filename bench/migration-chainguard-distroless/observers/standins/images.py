@@ -15,7 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from _benchgate_bench.migration_chainguard_distroless.dockerfile.reference import Reference
+from _benchgate_bench.migration_chainguard_distroless.dockerfile.reference import (
+    FREE_TAGS,
+    Reference,
+)
 
 from .facts import facts_of
 
@@ -25,15 +28,18 @@ if TYPE_CHECKING:
     from .facts import Facts
 
     _Table = Mapping[str, str | bytes | None]
+    _Held = Path | str | bytes | None
 
 NAMES: Final = (
     "aspnet-runtime", "bash", "busybox", "chainguard-base", "dotnet-sdk", "gcc-glibc", "glibc-dynamic", "go", "jdk",
     "jre", "maven", "nginx", "node", "php", "postgres", "python", "ruby", "rust", "static", "wolfi-base",
 )  # fmt: skip
-PAID: Final = (
-    "jre:openjdk-17", "jdk:openjdk-17", "maven:3.9-openjdk-17-dev", "maven:3.9-dev", "maven:latest-dev", "jre:latest",
-)  # fmt: skip
-"""Images of the organisation that pays, with their tags."""
+PAID: Final = {
+    "jdk:latest": ("jdk:openjdk-17",),
+    "jre:latest": ("jre:latest", "jre:openjdk-17"),
+    "maven:latest-dev": ("maven:3.9-dev", "maven:3.9-openjdk-17-dev", "maven:latest-dev"),
+}
+"""What the images of the organisation that pays are like, which have further tags."""
 
 HELPERS: Final = {
     "ghcr.io/astral-sh/uv:0.9": {"/uv": "uv"},
@@ -54,6 +60,12 @@ KEPT: Final = "/usr/share/standin"
 NOBODY: Final = 65532
 _TINI: Final = "usr/bin/tini-static"
 _LINKED: Final = {f"{KEPT}/static": "static", f"{KEPT}/dynamic": "dynamic"}
+_PIP: Final = (
+    b"#!/usr/bin/python3\nimport sys\nfrom pip._internal.cli.main import main\nsys.exit(main())\n"
+)
+_PIP_CONF: Final = (
+    f"[global]\nno-index = true\nfind-links = {KEPT}/wheels\ndisable-pip-version-check = true\n"
+)
 BRINGS: Final[Mapping[str, _Table]] = {
     "aspnet-runtime": {"/usr/bin/dotnet": "static"},
     "dotnet-sdk": {"/usr/bin/dotnet": "dotnet", **_LINKED},
@@ -75,6 +87,7 @@ BRINGS: Final[Mapping[str, _Table]] = {
         "/usr/bin/docker-entrypoint.sh": "docker-entrypoint.sh",
         "/usr/bin/postgres-server": "static",
     },
+    "python-dev": {"/usr/bin/pip": _PIP, "/usr/bin/pip3": _PIP, "/etc/pip.conf": _PIP_CONF.encode()},
     "ruby": {"/usr/bin/ruby": "static", "/bin/ruby": "static"},
     "rust": {"/usr/bin/cargo": "cargo", "/usr/bin/gcc": "gcc", **_LINKED},
     # Packages.
@@ -109,13 +122,8 @@ ADDED: Final[Mapping[str, _Table]] = {
 APK: Final[_Table] = {"/usr/bin/apk": "apk", f"{KEPT}/packages": PACKAGES.encode(), **_LINKED}
 """What ``apk`` adds with a package, and what it needs itself."""
 
+_RIGHTS: Final = {"/root": 0o700, "/tmp": 0o1777, "/run": 0o777}  # noqa: S108
 _FOREIGN: Final = ("dpkg", "dpkg-deb", "rpm", "rpm2cpio", "start-stop-daemon", "su", "passwd")
-_PIP: Final = (
-    b"#!/usr/bin/python3\nimport sys\nfrom pip._internal.cli.main import main\nsys.exit(main())\n"
-)
-_PIP_CONF: Final = (
-    f"[global]\nno-index = true\nfind-links = {KEPT}/wheels\ndisable-pip-version-check = true\n"
-)
 _LEFT: Final = ("__pycache__", "idlelib", "site-packages", "test", "tests", "tkinter")
 _MODULE: Final = """
 __version__ = {version!r}
@@ -158,27 +166,20 @@ class Root:
     def __init__(self) -> None:
         self.entries: dict[str, tuple[tarfile.TarInfo, bytes | Path]] = {}
 
-    def _add(self, path: str, kind: bytes, mode: int, owner: int = 0) -> tarfile.TarInfo:
-        self.folder(posixpath.dirname(path))
+    def put(self, path: str, held: _Held, mode: int | None = None, owner: int = 0) -> None:
+        """Add a file, a link if a target is held, a folder that is not there if nothing is, and the folders above."""
+        if held is None and (path in self.entries or not path.strip("/")):
+            return
+        self.put(posixpath.dirname(path), None)
         info = tarfile.TarInfo(path.lstrip("/"))
-        info.type, info.mode, info.uid, info.gid = kind, mode, owner, owner
-        self.entries[path] = (info, b"")
-        return info
-
-    def put(self, path: str, held: bytes | Path, mode: int | None = None) -> None:
-        """Add a file, and the folders above it; what is neither a text nor below ``/etc`` is a program."""
-        plain = isinstance(held, bytes) or path.startswith("/etc/")
-        info = self._add(path, tarfile.REGTYPE, mode or (0o644 if plain else 0o755))
+        info.uid = info.gid = owner
+        plain = isinstance(held, bytes) and "/bin/" not in path
+        info.mode = mode or (0o644 if plain or (held and path.startswith("/etc/")) else 0o755)
+        if held is None:
+            info.type, held = tarfile.DIRTYPE, b""
+        elif isinstance(held, str):
+            info.type, info.mode, info.linkname, held = tarfile.SYMTYPE, 0o777, held, b""
         self.entries[path] = (info, held)
-
-    def link(self, path: str, target: str) -> None:
-        """Add a symbolic link."""
-        self._add(path, tarfile.SYMTYPE, 0o777).linkname = target
-
-    def folder(self, path: str, mode: int = 0o755, owner: int = 0) -> None:
-        """Add a folder, and those above it, unless they are there."""
-        if path.strip("/") and path not in self.entries:
-            self._add(path, tarfile.DIRTYPE, mode, owner)
 
     def tree(self, path: str, source: Path, leave: Iterable[str] = _LEFT[:1]) -> None:
         """Add a folder of the host, without the folders below it that have some names."""
@@ -190,21 +191,13 @@ class Root:
     def library(self, program: Path, more: Path | None = None, below: str = "") -> None:
         """Add the libraries that a program of the host needs, and the loader."""
         env = {**os.environ, "LD_LIBRARY_PATH": str(more or "")}
-        said = subprocess.run(
-            ["ldd", program], capture_output=True, text=True, env=env, check=False
-        ).stdout
-        for name, path in re.findall(r"(\S+) => (/\S+)", said):
-            self.put(f"{below}/lib/x86_64-linux-gnu/{name}", Path(path).resolve())
-        for path in re.findall(r"^\s*(/lib64/\S+)", said, re.MULTILINE):
-            self.put(f"{below}{path}", Path(path).resolve())
+        ldd = subprocess.run(["ldd", program], capture_output=True, text=True, env=env, check=False)
+        for name, path in re.findall(r"(?:(\S+) => )?(/\S+) \(", ldd.stdout):
+            there = f"/lib/x86_64-linux-gnu/{name}" if name else path
+            self.put(below + there, Path(path).resolve())
 
     def load(self, docker: Iterable[str], tag: str, out: Path, facts: Facts | None = None) -> None:
-        """
-        Load it as an image.
-
-        :param out: a tar file that is written for it.
-        :param facts: how the image is configured.
-        """
+        """Load it as an image, by way of a tar file, configured as some facts say."""
         with tarfile.open(out, "w") as tar:
             for _, (info, held) in sorted(self.entries.items()):
                 data = held if isinstance(held, bytes) else held.read_bytes()
@@ -219,18 +212,6 @@ class Root:
         options = [part for change in changes for part in ("--change", change)]
         subprocess.run([*docker, "import", *options, out, tag], check=True, capture_output=True)
         out.unlink()
-
-
-def _users(root: Root, user: str, number: int) -> None:
-    users = f"root:x:0:0:root:/root:/bin/sh\n{user}:x:{number}:{number}::/home/{user}:/bin/sh\n"
-    root.put("/etc/passwd", users.encode())
-    root.put("/etc/group", f"root:x:0:\n{user}:x:{number}:\n".encode())
-    root.folder("/root", 0o700)
-    root.folder(f"/home/{user}", 0o750, number)
-    root.folder("/tmp", 0o1777)  # noqa: S108
-    root.folder("/run", 0o777)
-    for folder in ("/bin", "/opt", "/usr/bin", "/usr/local/bin", "/var"):
-        root.folder(folder)
 
 
 @dataclass(frozen=True)
@@ -264,28 +245,17 @@ class StandIns:
             self._lay(root, held)
             root.load(docker, tag, self.work / "image.tar")
         for name in NAMES:
-            for dev in ("",) if name.endswith("-base") else ("", "-dev"):
-                paid = [
-                    one
-                    for one in PAID
-                    if one.startswith(f"{name}:") and one.endswith("-dev") is bool(dev)
-                ]
-                like = Reference(f"cgr.dev/chainguard/{name}", f"latest{dev}")
-                self.load(docker, like, like.text, *(f"cgr.dev/example.org/{one}" for one in paid))
+            for tag in FREE_TAGS[: 1 if name.endswith("-base") else 2]:
+                like = Reference(f"cgr.dev/chainguard/{name}", tag)
+                paid = (f"cgr.dev/example.org/{one}" for one in PAID.get(f"{name}:{tag}", ()))
+                self.load(docker, like, like.text, *paid)
 
     def load(self, docker: Sequence[str], like: Reference, *tags: str) -> None:
         """Load the stand-in of an image under some tags."""
-        facts = facts_of(like)
+        facts, name, dev = facts_of(like), like.image, like.tag.endswith("-dev")
         assert facts is not None  # noqa: S101 - there are facts of each
-        root = self.root(like.image, facts, dev=like.tag.endswith("-dev"))
-        for tag in tags:
-            root.load(docker, tag, self.work / "image.tar", facts)
-
-    def root(self, name: str, facts: Facts, *, dev: bool) -> Root:
-        """Return the file system of an image."""
-        root, number = Root(), 70 if name == "postgres" else NOBODY
-        _users(root, facts.users[0] if facts.users else "nonroot", number)
-        root.folder(facts.workdir, 0o755, 0 if facts.user == "0" else number)
+        root = Root()
+        self._users(root, facts, 70 if name == "postgres" else NOBODY)
         if name != "static":
             root.library(self.work / "dynamic")
         if name == "python":
@@ -298,17 +268,26 @@ class StandIns:
             self._lay(root, APK)
             for package, held in ADDED.items():
                 self._lay(root, held, f"{KEPT}/pkg/{package}")
-        return root
+        for tag in tags:
+            root.load(docker, tag, self.work / "image.tar", facts)
+
+    def _users(self, root: Root, facts: Facts, number: int) -> None:
+        user = facts.users[0] if facts.users else "nonroot"
+        words = f"{user}:x:{number}:{number}::/home/{user}:/bin/sh\n"
+        root.put("/etc/passwd", f"root:x:0:0:root:/root:/bin/sh\n{words}".encode())
+        root.put("/etc/group", f"root:x:0:\n{user}:x:{number}:\n".encode())
+        root.put(f"/home/{user}", None, 0o750, number)
+        for folder in ("/bin", "/opt", "/usr/bin", "/usr/local/bin", "/var", *_RIGHTS):
+            root.put(folder, None, _RIGHTS.get(folder))
+        root.put(facts.workdir, None, owner=0 if facts.user == "0" else number)
 
     def _lay(self, root: Root, table: _Table, below: str = "") -> None:
         """Add what a table has: what was compiled, a program of the host or of Debian, or a script."""
         made = {name: self.work / name for name in ("static", "dynamic", "libpq")}
         made |= {"node": self.node, "bash": Path("/bin/bash").resolve()}
         for path, held in table.items():
-            if held is None:
-                root.folder(path, 0o755, NOBODY)
-            elif isinstance(held, bytes):
-                root.put(path, held)
+            if not isinstance(held, str):
+                root.put(path, held, owner=0 if held else NOBODY)
             else:
                 source = made.get(held) or (self.debian if "/" in held else HERE / "scripts") / held
                 root.put(below + path, source)
@@ -319,8 +298,8 @@ class StandIns:
         words = (self.debian / "bin/busybox", "--list")
         said = subprocess.run(words, capture_output=True, text=True, check=True).stdout
         for tool in {*said.split()} - {*_FOREIGN}:
-            root.link(f"/bin/{tool}", "busybox")
-        root.link("/usr/bin/env", "/bin/busybox")
+            root.put(f"/bin/{tool}", "busybox")
+        root.put("/usr/bin/env", "/bin/busybox")
 
     def _python(self, root: Root, *, pip: bool) -> None:
         program = max(self.python.glob("bin/python3.??"))
@@ -328,19 +307,16 @@ class StandIns:
         root.put(f"/usr/bin/{program.name}", program)
         root.library(program, self.python / "lib")
         for name in ("python", "python3"):
-            root.link(f"/usr/bin/{name}", program.name)
+            root.put(f"/usr/bin/{name}", program.name)
         root.tree(there, library, _LEFT)
         for module in (library / "lib-dynload").glob("*.so"):
             root.library(module)
-        root.folder(f"{there}/site-packages")
+        root.put(f"{there}/site-packages", None)
         if not pip:
             return
         for path in (library / "site-packages").iterdir():
             if path.name.partition("-")[0] == "pip":
                 root.tree(f"{there}/site-packages/{path.name}", path)
-        for name in ("pip", "pip3"):
-            root.put(f"/usr/bin/{name}", _PIP, 0o755)
-        root.put("/etc/pip.conf", _PIP_CONF.encode())
         for name, version in wheels(self.projects).items():
             root.put(*wheel(name, version))
 
