@@ -207,11 +207,11 @@ def test_what_was_not_built_is_built_later_and_no_system_called_again(
         *(f"--bench-root={CLASS.parent}", f"--pythonpath={tmp_path}", "--system=nobody:system"),
         *("--baseline=none", f"--out={tmp_path / 'out'}"),
     ]
-    for builder, why in (
+    for program, why in (
         ("", "set BENCHGATE_BUILDER=docker|podman"),
         ("docker", "docker does not answer"),
     ):
-        monkeypatch.setenv("BENCHGATE_BUILDER", builder)
+        monkeypatch.setenv("BENCHGATE_BUILDER", program)
         done = subprocess.run(  # noqa: S603 - benchgate
             words, capture_output=True, text=True, check=False, cwd=tmp_path
         )
@@ -318,7 +318,7 @@ def test_facts_are_those_of_the_locked_configurations():
     )  # fmt: skip
     assert (dev.shells, dev.apk, dev.user) == (("bash", "busybox"), True, "65532")
     assert {"pnpm", "yarn"} <= set(dev.holds) - set(plain.holds)
-    assert dict(facts.FACTS["aspnet-runtime"].env)["APP_UID"] == "65532"
+    assert facts.FACTS["aspnet-runtime"].env["APP_UID"] == "65532"
     assert facts.FACTS["chainguard-base"] == facts.FACTS["wolfi-base"]
     assert sum("ca-certificates-bundle" in one.holds for one in facts.FACTS.values()) > 50
     assert facts.facts_of(Reference(f"{FREE}/something")) is None

@@ -54,9 +54,10 @@ def main() -> int:
 
         projects, docker = [CLASS / "cases", *asked.projects], [asked.program]
         made = images.StandIns(asked.load, asked.python[0], asked.node, Path(work), projects)
-        made.load_all(docker)
         if asked.real:
-            real_tools.lay_all(docker, made, asked.python, asked.projects)
+            real_tools.load_all(docker, made, asked.python, asked.projects)
+        else:
+            made.load_all(docker)
         return 0
 
 

@@ -11,7 +11,7 @@ import stat
 import subprocess
 import tarfile
 import zipfile
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -123,7 +123,16 @@ APK: Final[_Table] = {"/usr/bin/apk": "apk", f"{KEPT}/packages": PACKAGES.encode
 """What ``apk`` adds with a package, and what it needs itself."""
 
 _RIGHTS: Final = {"/root": 0o700, "/tmp": 0o1777, "/run": 0o777}  # noqa: S108
-_FOREIGN: Final = ("dpkg", "dpkg-deb", "rpm", "rpm2cpio", "start-stop-daemon", "su", "passwd")
+_FOREIGN: Final = {
+    "busybox",
+    "dpkg",
+    "dpkg-deb",
+    "rpm",
+    "rpm2cpio",
+    "start-stop-daemon",
+    "su",
+    "passwd",
+}
 _LEFT: Final = ("__pycache__", "idlelib", "site-packages", "test", "tests", "tkinter")
 _MODULE: Final = """
 __version__ = {version!r}
@@ -185,7 +194,11 @@ class Root:
         """Add a folder of the host, without the folders below it that have some names."""
         for one in source.rglob("*"):
             name = one.relative_to(source)
-            if one.is_file() and not {*name.parts[:-1]} & {*leave}:
+            if {*name.parts[:-1]} & {*leave}:
+                continue
+            if one.is_symlink() and one.resolve().is_relative_to(source.resolve()):
+                self.put(f"{path}/{name.as_posix()}", os.readlink(one))
+            elif one.is_file():
                 self.put(f"{path}/{name.as_posix()}", one, stat.S_IMODE(one.stat().st_mode))
 
     def library(self, program: Path, more: Path | None = None, below: str = "") -> None:
@@ -206,7 +219,7 @@ class Root:
         changes = [f"LABEL {LABEL}=1"]
         if facts:
             changes += [f"USER {facts.user}", f"WORKDIR {facts.workdir}"]
-            changes += [f"ENV {name}={value}" for name, value in facts.env]
+            changes += [f"ENV {name}={value}" for name, value in facts.env.items()]
             starts = {"ENTRYPOINT": facts.entrypoint, "CMD": facts.cmd}
             changes += [f"{name} {json.dumps(words)}" for name, words in starts.items() if words]
         options = [part for change in changes for part in ("--change", change)]
@@ -224,6 +237,7 @@ class StandIns:
     :param node: the host's node.
     :param work: a folder to compile and write in.
     :param projects: folders whose packages of Python there are.
+    :param over: what is laid over images of some name, over their ``-dev`` variants, and over those with ``apk``.
     """
 
     debian: Path
@@ -231,6 +245,7 @@ class StandIns:
     node: Path
     work: Path
     projects: Sequence[Path]
+    over: Mapping[str, Root] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name, options in {"static": ["-static"], "dynamic": []}.items():
@@ -260,14 +275,14 @@ class StandIns:
             root.library(self.work / "dynamic")
         if name == "python":
             self._python(root, pip=dev)
-        if "busybox" in facts.shells:
-            self._busybox(root)
         for one in (name, f"{name}-dev" if dev else name, *facts.holds, *facts.shells):
             self._lay(root, BRINGS.get(one, {}))
         if facts.apk:
             self._lay(root, APK)
             for package, held in ADDED.items():
                 self._lay(root, held, f"{KEPT}/pkg/{package}")
+        for one in (name, f"{name}-dev" if dev else name, "apk" if facts.apk else name):
+            root.entries |= self.over[one].entries if one in self.over else {}
         for tag in tags:
             root.load(docker, tag, self.work / "image.tar", facts)
 
@@ -293,11 +308,12 @@ class StandIns:
                 root.put(below + path, source)
                 if held in ("bash", "node", "usr/sbin/nginx"):
                     root.library(source, self.debian / "usr/lib/x86_64-linux-gnu", below)
+                if held == "bin/busybox":
+                    self._busybox(root, source)
 
-    def _busybox(self, root: Root) -> None:
-        words = (self.debian / "bin/busybox", "--list")
-        said = subprocess.run(words, capture_output=True, text=True, check=True).stdout
-        for tool in {*said.split()} - {*_FOREIGN}:
+    def _busybox(self, root: Root, busybox: Path) -> None:
+        said = subprocess.run([busybox, "--list"], capture_output=True, text=True, check=True)
+        for tool in {*said.stdout.split()} - _FOREIGN:
             root.put(f"/bin/{tool}", "busybox")
         root.put("/usr/bin/env", "/bin/busybox")
 
