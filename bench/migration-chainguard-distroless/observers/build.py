@@ -44,14 +44,21 @@ _OWN: Final = {
 """What an image has of shells and package managers, by its packages."""
 
 
+def images() -> str:
+    """Return the source of base images that is asked for."""
+    chosen = os.environ.get(IMAGES) or SOURCES[0]
+    if chosen not in SOURCES:
+        msg = f"{IMAGES} is {chosen!r}; it is one of {', '.join(SOURCES)}"
+        raise ValueError(msg)
+    return chosen
+
+
 class Build:
     """Observes the image of an answer; :attr:`name` and :meth:`digest` are in each record."""
 
     name = "build"
-
-    def digest(self) -> str:
-        """Return where base images come from: what was seen with one source is not compared with the other."""
-        return images()
+    digest = staticmethod(images)
+    """Where base images come from: what was seen with one source is not compared with the other."""
 
     def __call__(self, case: BenchCase, output: Mapping[str, Any]) -> dict[str, Any]:
         """
@@ -99,15 +106,6 @@ def own_shells(expected: Expected) -> list[str]:
     )
     held = {name for facts in full if facts for name in (*facts.shells, "apk" * facts.apk)}
     return sorted(path for name in held for path in _OWN.get(name, ()))
-
-
-def images() -> str:
-    """Return the source of base images that is asked for."""
-    chosen = os.environ.get(IMAGES) or SOURCES[0]
-    if chosen not in SOURCES:
-        msg = f"{IMAGES} is {chosen!r}; it is one of {', '.join(SOURCES)}"
-        raise ValueError(msg)
-    return chosen
 
 
 def built(files: Mapping[str, str], wanted: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import tarfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -69,6 +70,7 @@ class Unavailable(RuntimeError):
         super().__init__(f"not built: {why}")
 
 
+@dataclass(frozen=True)
 class Builder:
     """
     A program that builds and starts.
@@ -76,8 +78,8 @@ class Builder:
     :param stands_in: base images must be stand-ins; else they must not be.
     """
 
-    def __init__(self, program: str, *, stands_in: bool) -> None:
-        self.program, self.stands_in = program, stands_in
+    program: str
+    stands_in: bool
 
     def run(
         self, *words: str | Path, check: bool = False, timeout: float | None = None
@@ -113,20 +115,18 @@ class Builder:
             there = folder / path
             there.parent.mkdir(parents=True, exist_ok=True)
             # Docker's own frontend is the builder's; to fetch it takes a network.
-            there.write_text(
-                _SYNTAX.sub("", text) if path == "Dockerfile" else text, encoding="utf-8"
-            )
+            sent = _SYNTAX.sub("", text) if path == "Dockerfile" else text
+            there.write_text(sent, encoding="utf-8")
             there.chmod(int(wanted.get("modes", {}).get(path, "644"), 8))
         named = folder.with_suffix(".id")
-        options = ["--target", wanted["target"]] if wanted["target"] else []
+        options = ["--no-cache", f"--iidfile={named}"]
+        options += ["--target", wanted["target"]] if wanted["target"] else []
         for name, value in wanted.get("args", {}).items():
             options += ["--build-arg", f"{name}={value}"]
         # Packages come with the stand-ins; those of Chainguard are fetched.
         options += ["--network=none", "--pull=false"] if self.stands_in else []
         options += ["--progress=plain"] if self.program == "docker" else []
-        made = self.run(
-            "build", "--no-cache", "--iidfile", named, *options, folder, timeout=BUILD_PATIENCE
-        )
+        made = self.run("build", *options, folder, timeout=BUILD_PATIENCE)
         if made.returncode:
             self._no_stand_in(made.stderr)
             return {"built": False, "error": last_line(made.stderr)}
@@ -237,31 +237,25 @@ def _live(pid: int, argv: list[str]) -> dict[str, Any]:
     status = (proc / "status").read_text()
     tables = [(proc / "net" / name).read_text().splitlines()[1:] for name in ("tcp", "tcp6")]
     sockets = [line.split() for table in tables for line in table]
+    ports = {int(one[1].rpartition(":")[2], 16) for one in sockets if one[3] == _LISTEN}
     # A process that names itself leaves empty words behind the name.
     texts = [_text(at / "cmdline") for at in (proc, *_below(pid))]
     commands = [[word for word in text.split("\0") if word] for text in texts if text]
     return {
         "uid": int(re.search(r"^Uid:\s+(\d+)", status, re.MULTILINE)[1]),  # type: ignore[index]
         "folder": str((proc / "cwd").readlink()),
-        "ports": sorted(
-            {int(one[1].rpartition(":")[2], 16) for one in sockets if one[3] == _LISTEN}
-        ),
+        "ports": sorted(ports),
         "ran": [one for one in commands if one != argv][:2],
     }
 
 
 def _below(pid: int) -> Iterator[Path]:
-    parents = {
-        int(path.name): re.search(r"^PPid:\s+(\d+)", _text(path / "status"), re.MULTILINE)
-        for path in Path("/proc").glob("[0-9]*")
-    }
-    waiting = [pid]
-    while waiting:
-        above = waiting.pop()
-        for one, found in sorted(parents.items()):
-            if found and int(found[1]) == above:
-                waiting.append(one)
-                yield Path("/proc", str(one))
+    status = re.compile(rf"(?m)^PPid:\s+{pid}$")
+    found = [path for path in Path("/proc").glob("[0-9]*") if status.search(_text(path / "status"))]
+    found.sort(key=lambda path: int(path.name))
+    yield from found
+    for path in reversed(found):
+        yield from _below(int(path.name))
 
 
 def _text(path: Path) -> str:

@@ -39,19 +39,19 @@ def wanted(**held):
     return build.asked(Expected.model_validate(fields))
 
 
-def tar(modes=(), **files):
+def packed(files):
     held = io.BytesIO()
     with tarfile.open(fileobj=held, mode="w") as out:
         for name, data in files.items():
             info = tarfile.TarInfo(name)
             body = data if isinstance(data, bytes) else data.encode()
-            info.size, info.mode = len(body), 0o4755 if name in modes else 0o644
+            info.size, info.mode = len(body), 0o4755 if data == "set-uid" else 0o644
             out.addfile(info, io.BytesIO(body))
     return held.getvalue()
 
 
-def read(archive):
-    return tarfile.open(fileobj=io.BytesIO(archive), mode="r|")
+def opened(files):
+    return tarfile.open(fileobj=io.BytesIO(packed(files)), mode="r|")
 
 
 def test_an_observation_of_every_answer_is_shipped():
@@ -101,29 +101,21 @@ def without_builder(monkeypatch, tmp_path):
 def test_a_run_of_a_shipped_system_needs_no_builder(system):
     report = run_eval(CLASS.name, system_under_test=system, bench_root=CLASS.parent)
 
-    assert report.complete
-    assert len(report.per_case) == len(CASES)
-    assert report.observer.name == "build"
-    assert report.observer.digest == "stand-in"
+    assert (report.complete, len(report.per_case)) == (True, len(CASES))
+    assert (report.observer.name, report.observer.digest) == ("build", "stand-in")
 
 
 @pytest.mark.usefixtures("without_builder")
 def test_an_answer_that_nobody_built_is_unavailable_and_the_run_incomplete(monkeypatch):
     # Nobody has observed anything with these images.
     monkeypatch.setenv("BENCHGATE_IMAGES", "cgr.dev")
-    report = run_eval(
-        CLASS.name,
-        system_under_test="stage-aware",
-        case_filter="01[6-8]*",
-        bench_root=CLASS.parent,
-    )
+    some = {"case_filter": "01[6-8]*", "bench_root": CLASS.parent}
+    report = run_eval(CLASS.name, system_under_test="stage-aware", **some)
+    said = "observer build: Unavailable: not built: set BENCHGATE_BUILDER=docker|podman"
 
     assert not report.complete
     assert [one.outcome for one in report.per_case] == ["unavailable", "scored", "scored"]
-    assert report.per_case[0].score is None
-    assert report.per_case[0].detail == (
-        "observer build: Unavailable: not built: set BENCHGATE_BUILDER=docker|podman"
-    )
+    assert (report.per_case[0].score, report.per_case[0].detail) == (None, said)
 
 
 @pytest.mark.usefixtures("without_builder")
@@ -222,16 +214,16 @@ def test_what_was_not_built_is_built_later_and_no_system_called_again(
 
 
 def test_an_image_without_a_stand_in_says_nothing_of_the_answer(docker, tmp_path):
-    text = "ERROR: failed to solve: cgr.dev/o/redis:latest: failed to resolve source metadata for x"
+    def seen(image):
+        said = f"ERROR: failed to solve: {image}: failed to resolve source metadata for x"
+        return docker(said).observe({"Dockerfile": "FROM a"}, tmp_path / "x", wanted())
+
     with pytest.raises(
         builder.Unavailable, match=r"there is no stand-in of cgr.dev/o/redis:latest"
     ):
-        docker(text).observe({"Dockerfile": "FROM a"}, tmp_path / "x", wanted())
+        seen("cgr.dev/o/redis:latest")
     for image in ("python:3.12", "cgr.dev/o/redis:7", "cgr.dev/o/nothing:latest"):
-        found = docker(text.replace("cgr.dev/o/redis:latest", image)).observe(
-            {"Dockerfile": "FROM a"}, tmp_path / "x", wanted()
-        )
-        assert found == {"built": False, "error": f"cannot pull {image}"}
+        assert seen(image) == {"built": False, "error": f"cannot pull {image}"}
 
 
 def test_the_last_line_names_no_place_of_the_machine():
@@ -253,18 +245,11 @@ def test_what_an_image_has_and_lacks():
     )
     project = {"test.py": "test\n", "gone.py": "gone!\n", ".env": "A=123", "k": KEY}
     content = Content(project, held)
-    content.read(
-        read(
-            tar(
-                modes=("app/s",),
-                **{
-                    "./app/a": "1", "app/s": "s", "etc/ssl/c": "c", "copied": "test\n", "c": "x # y", "d": "# x",
-                    "usr/share/standin/installed/curl": "", "usr/share/standin/installed/xz": "",
-                    "bin/sh": "", "app/renamed": "A=123", "usr/lib/id_rsa": "1", "app/id_rsa": "1",
-                },
-            )
-        )
-    )  # fmt: skip
+    content.read(opened({
+        "./app/a": "1", "app/s": "set-uid", "etc/ssl/c": "c", "copied": "test\n", "c": "x # y", "d": "# x",
+        "usr/share/standin/installed/curl": "", "usr/share/standin/installed/xz": "",
+        "bin/sh": "", "app/renamed": "A=123", "usr/lib/id_rsa": "1", "app/id_rsa": "1",
+    }))  # fmt: skip
 
     assert content.seen(stands_in=True) == {
         "lacks": ["/app/b"],
@@ -281,19 +266,17 @@ def test_what_an_image_has_and_lacks():
 
 def test_a_secret_in_a_layer_is_in_the_image():
     content = Content({".env": "A=123"}, wanted())
-    layer = tar(**{"app/.env": "A=123"})
-    content.read(read(tar(**{"app/other": "x"})))
+    content.read(opened({"app/other": "x"}))
     assert content.seen(stands_in=True)["secrets"] == []
-    content.read_layers(
-        read(tar(**{"manifest.json": "[]", "blobs/1": layer, "blobs/2": b"x" * 600}))
-    )
+    layer = packed({"app/.env": "A=123"})
+    content.read_layers(opened({"manifest.json": "[]", "blobs/1": layer, "blobs/2": b"x" * 600}))
 
     assert content.seen(stands_in=True)["secrets"] == [".env"]
 
 
 def test_packages_of_real_images_are_those_of_their_database():
     content = Content({}, wanted(packages=[{"any_of": ["jq"]}, {"any_of": ["xz"]}]))
-    content.read(read(tar(**{"lib/apk/db/installed": "P:jq\nV:1\n\nP:curl\n"})))
+    content.read(opened({"lib/apk/db/installed": "P:jq\nV:1\n\nP:curl\n"}))
 
     assert content.seen(stands_in=False)["needs"] == ["xz"]
 
@@ -309,21 +292,19 @@ def test_shells_of_an_accepted_image_are_its_own():
 
 
 def test_facts_are_those_of_the_locked_configurations():
-    plain, dev = (
-        facts.facts_of(Reference(f"{FREE}/node", tag)) for tag in ("latest", "latest-dev")
-    )
+    facts_of, held = facts.facts_of, facts.FACTS
+    plain, dev = (facts_of(Reference(f"{FREE}/node", tag)) for tag in ("latest", "latest-dev"))
 
     assert (plain.entrypoint, plain.user, plain.users, plain.workdir, plain.shells, plain.apk) == (
         ("/usr/bin/node",), "65532", ("node",), "/app", ("busybox",), False,
     )  # fmt: skip
     assert (dev.shells, dev.apk, dev.user) == (("bash", "busybox"), True, "65532")
     assert {"pnpm", "yarn"} <= set(dev.holds) - set(plain.holds)
-    assert facts.FACTS["aspnet-runtime"].env["APP_UID"] == "65532"
-    assert facts.FACTS["chainguard-base"] == facts.FACTS["wolfi-base"]
-    assert sum("ca-certificates-bundle" in one.holds for one in facts.FACTS.values()) > 50
-    assert facts.facts_of(Reference(f"{FREE}/something")) is None
-    assert facts.facts_of(Reference("python")) is None
-    assert facts.facts_of(None) is None
+    assert held["aspnet-runtime"].env["APP_UID"] == "65532"
+    assert held["chainguard-base"] == held["wolfi-base"]
+    assert sum("ca-certificates-bundle" in one.holds for one in held.values()) > 50
+    assert facts_of(Reference(f"{FREE}/something")) is None
+    assert facts_of(Reference("python")) is facts_of(None) is None
 
 
 @pytest.mark.usefixtures("without_builder")

@@ -63,27 +63,19 @@ def test_the_untouched_template_is_no_case(copied, capsys):
     assert "found 'NUMBER-NAME'" in said.out + said.err
 
 
-def add_a_case(bench):
-    """Add a case to which nobody has built an answer, made from the first one."""
-    old, new = CASES[0], f"{len(CASES) + 1:03}-new"
-    for folder in ("cases", "tests/answers"):
-        shutil.copytree(bench / folder / old, bench / folder / new)
-        for path in [*(bench / folder / new).rglob("*")]:
-            if path.is_file():
-                text = path.read_text("utf-8").replace(old, new).replace("app.py", "new.py")
-                path.write_text(text, "utf-8")
-                path.rename(path.with_name(path.name.replace("app.py", "new.py")))
-
-
 @pytest.mark.slow
 def test_a_new_case_asks_for_its_observations_and_turns_no_other_test_red(copied):
-    add_a_case(copied)
-    tests = [
-        f"{copied}/tests/test_{name}.py" for name in ("cases", "observer", "readme", "systems")
-    ]
+    old, new = CASES[0], f"{len(CASES) + 1:03}-new"
+    for folder in (copied / "cases", copied / "tests/answers"):
+        shutil.copytree(folder / old, folder / new)
+        for path in [path for path in (folder / new).rglob("*") if path.is_file()]:
+            text = path.read_text("utf-8").replace(old, new).replace("app.py", "new.py")
+            path.write_text(text, "utf-8")
+            path.rename(path.with_name(path.name.replace("app.py", "new.py")))
+    tests = [f"tests/test_{name}.py" for name in ("cases", "observer", "readme", "systems")]
     done = subprocess.run(  # noqa: S603 - pytest
         [sys.executable, "-m", "pytest", "-q", "-rf", "-m", "not slow", "--import-mode=importlib",
-         "-p", "no:cacheprovider", *tests],
+         "-p", "no:cacheprovider", *(copied / test for test in tests)],
         capture_output=True, text=True, check=False, cwd=copied.parents[1],
     )  # fmt: skip
 

@@ -42,10 +42,8 @@ PAID: Final = {
 """What the images of the organisation that pays are like, which have further tags."""
 
 HELPERS: Final = {
-    "ghcr.io/astral-sh/uv:0.9": {"/uv": "uv"},
-    "ghcr.io/astral-sh/uv:latest": {"/uv": "uv"},
-    "composer:2": {"/usr/bin/composer": "composer"},
-    "composer:latest": {"/usr/bin/composer": "composer"},
+    **dict.fromkeys(("ghcr.io/astral-sh/uv:0.9", "ghcr.io/astral-sh/uv:latest"), {"/uv": "uv"}),
+    **dict.fromkeys(("composer:2", "composer:latest"), {"/usr/bin/composer": "composer"}),
 }
 """Images of others, and what they have."""
 
@@ -71,35 +69,26 @@ BRINGS: Final[Mapping[str, _Table]] = {
     "dotnet-sdk": {"/usr/bin/dotnet": "dotnet", **_LINKED},
     "gcc-glibc": {"/usr/bin/gcc": "gcc", **_LINKED},
     "go": {"/usr/bin/go": "go", "/usr/bin/gcc": "gcc", **_LINKED},
-    "jdk": {"/usr/bin/java": "static"},
-    "jre": {"/usr/bin/java": "static"},
+    "jdk": {"/usr/bin/java": "static"}, "jre": {"/usr/bin/java": "static"},
     "maven": {"/usr/bin/java": "static", "/usr/bin/mvn": "mvn", **_LINKED},
     "nginx": {
-        "/usr/sbin/nginx": "usr/sbin/nginx",
-        "/etc/nginx/mime.types": "etc/nginx/mime.types",
+        "/usr/sbin/nginx": "usr/sbin/nginx", "/etc/nginx/mime.types": "etc/nginx/mime.types",
         "/etc/nginx/nginx.conf": b"events {}\nhttp { server { listen 8080; } }\n",
-        **dict.fromkeys(("/var/log/nginx", "/var/lib/nginx", "/usr/share/nginx/html")),
+        "/var/log/nginx": None, "/var/lib/nginx": None, "/usr/share/nginx/html": None,
     },
     "node": {"/usr/bin/node": "node", "/usr/bin/npm": "npm"},
-    "php": {"/usr/bin/php": "static", "/bin/php": "static"},
-    "php-dev": {"/usr/bin/composer": "composer"},
-    "postgres": {
-        "/usr/bin/docker-entrypoint.sh": "docker-entrypoint.sh",
-        "/usr/bin/postgres-server": "static",
-    },
+    "php": {"/usr/bin/php": "static", "/bin/php": "static"}, "php-dev": {"/usr/bin/composer": "composer"},
+    "postgres": {"/usr/bin/docker-entrypoint.sh": "docker-entrypoint.sh", "/usr/bin/postgres-server": "static"},
     "python-dev": {"/usr/bin/pip": _PIP, "/usr/bin/pip3": _PIP, "/etc/pip.conf": _PIP_CONF.encode()},
     "ruby": {"/usr/bin/ruby": "static", "/bin/ruby": "static"},
     "rust": {"/usr/bin/cargo": "cargo", "/usr/bin/gcc": "gcc", **_LINKED},
     # Packages.
     "bash": {"/bin/bash": "bash"},
-    "binutils": {"/usr/bin/strip": "strip"},
+    "binutils": {"/usr/bin/strip": "strip"}, "dumb-init": {"/usr/bin/dumb-init": _TINI},
     "busybox": {"/bin/busybox": "bin/busybox", "/bin/adduser": "adduser", "/bin/addgroup": "adduser"},
     "ca-certificates-bundle": {"/etc/ssl/certs/ca-certificates.crt": b"stands in\n"},
-    "dumb-init": {"/usr/bin/dumb-init": _TINI},
-    "pnpm": {"/usr/bin/pnpm": "pnpm"},
+    "pnpm": {"/usr/bin/pnpm": "pnpm"}, "uv": {"/usr/bin/uv": "uv"}, "yarn": {"/usr/bin/yarn": "pnpm"},
     "tzdata": {"/usr/share/zoneinfo/UTC": b"stands in\n"},
-    "uv": {"/usr/bin/uv": "uv"},
-    "yarn": {"/usr/bin/yarn": "pnpm"},
 }  # fmt: skip
 """
 What is in an image for its sake, and for that of each package that it has: at each path a thing that was compiled or
@@ -107,32 +96,17 @@ is the host's, a file of Debian, a script, a text, or ``None`` for a folder that
 """
 
 ADDED: Final[Mapping[str, _Table]] = {
-    "bash": BRINGS["bash"],
-    "bind-tools": {"/usr/bin/dig": "static", "/usr/bin/host": "static"},
-    "build-base": {"/usr/bin/gcc": "gcc"},
-    "gcc": {"/usr/bin/gcc": "gcc"},
-    "libpq": {"/usr/lib/libpq.so.5": "libpq"},
-    "libpq-18": {"/usr/lib/libpq.so.5": "libpq"},
-    "openssh-client": {"/usr/bin/ssh": "static"},
-    "poetry": {"/usr/bin/poetry": "poetry"},
-    "tini": {"/usr/bin/tini": _TINI},
-    "uv": BRINGS["uv"],
+    "bash": BRINGS["bash"], "tini": {"/usr/bin/tini": _TINI}, "uv": BRINGS["uv"],
+    "build-base": {"/usr/bin/gcc": "gcc"}, "gcc": {"/usr/bin/gcc": "gcc"}, "poetry": {"/usr/bin/poetry": "poetry"},
+    "libpq": {"/usr/lib/libpq.so.5": "libpq"}, "libpq-18": {"/usr/lib/libpq.so.5": "libpq"},
+    "bind-tools": {"/usr/bin/dig": "static", "/usr/bin/host": "static"}, "openssh-client": {"/usr/bin/ssh": "static"},
     **{one: {f"/usr/bin/{one}": "static"} for one in ("curl", "git", "jq", "rsync", "wget")},
-}
+}  # fmt: skip
 APK: Final[_Table] = {"/usr/bin/apk": "apk", f"{KEPT}/packages": PACKAGES.encode(), **_LINKED}
 """What ``apk`` adds with a package, and what it needs itself."""
 
 _RIGHTS: Final = {"/root": 0o700, "/tmp": 0o1777, "/run": 0o777}  # noqa: S108
-_FOREIGN: Final = {
-    "busybox",
-    "dpkg",
-    "dpkg-deb",
-    "rpm",
-    "rpm2cpio",
-    "start-stop-daemon",
-    "su",
-    "passwd",
-}
+_FOREIGN: Final = ("dpkg", "dpkg-deb", "rpm", "rpm2cpio", "start-stop-daemon", "su", "passwd")
 _LEFT: Final = ("__pycache__", "idlelib", "site-packages", "test", "tests", "tkinter")
 _MODULE: Final = """
 __version__ = {version!r}
@@ -313,7 +287,7 @@ class StandIns:
 
     def _busybox(self, root: Root, busybox: Path) -> None:
         said = subprocess.run([busybox, "--list"], capture_output=True, text=True, check=True)
-        for tool in {*said.stdout.split()} - _FOREIGN:
+        for tool in {*said.stdout.split()} - {"busybox", *_FOREIGN}:
             root.put(f"/bin/{tool}", "busybox")
         root.put("/usr/bin/env", "/bin/busybox")
 
