@@ -12,15 +12,11 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from _benchgate_bench.migration_chainguard_distroless import project
 from _benchgate_bench.migration_chainguard_distroless.dockerfile.instruction import Refused
 from _benchgate_bench.migration_chainguard_distroless.dockerfile.parser import parse
 from _benchgate_bench.migration_chainguard_distroless.dockerfile.reference import Reference
 from _benchgate_bench.migration_chainguard_distroless.expected import Expected, read_expected
-from _benchgate_bench.migration_chainguard_distroless.project import (
-    DOCKERFILE,
-    read_input,
-    read_output,
-)
 
 from .builder import BUILDERS, Builder, Unavailable
 from .standins.facts import facts_of
@@ -36,12 +32,8 @@ IMAGES: Final = "BENCHGATE_IMAGES"
 SOURCES: Final = ("stand-in", "cgr.dev")
 """Where base images come from: stand-ins made from Debian's packages, or Chainguard's registry."""
 
-_OWN: Final = {
-    "apk": ("usr/bin/apk",),
-    "bash": ("bin/bash",),
-    "busybox": ("bin/ash", "bin/busybox", "bin/sh"),
-}
-"""What an image has of shells and package managers, by its packages."""
+_OWN: Final = {"apk": "usr/bin/apk", "bash": "bin/bash", "busybox": "bin/ash bin/busybox bin/sh"}
+"""What an image that the case accepts in full may have of shells and package managers, by its packages."""
 
 
 def images() -> str:
@@ -69,8 +61,8 @@ class Build:
         if case.disposition == "negative" or case.expected_path is None:
             return {"asked": False}
         try:
-            files = read_output(read_input(case.input_path), output)
-            parse(files[DOCKERFILE])
+            files = project.read_output(project.read_input(case.input_path), output)
+            parse(files[project.DOCKERFILE])
         except Refused as refused:
             return {"built": False, "error": refused.code}
         wanted = asked(read_expected(case.expected_path))
@@ -83,6 +75,13 @@ def asked(expected: Expected) -> dict[str, Any]:
     # What a case seldom has is left out where it has it not: a key is what it was before there was such a thing.
     seldom = {"args": dict(sorted(expected.build_args.items())), "modes": dict(expected.modes)}
     rules = (*expected.port_rules, *expected.file_rules)
+    full = (
+        facts_of(Reference.read(one))
+        for one, credit in expected.final_images.items()
+        if credit == 1
+    )
+    own = {name for facts in full if facts for name in (*facts.shells, "apk" * facts.apk)}
+    shells = sorted(path for name in own for path in _OWN.get(name, "").split())
     return {
         **{key: held for key, held in seldom.items() if held},
         "target": expected.target,
@@ -92,20 +91,9 @@ def asked(expected: Expected) -> dict[str, Any]:
         "rules": [one.model_dump(mode="json") for one in rules],
         "env": expected.env,
         "unneeded": sorted(expected.unneeded),
-        "shells": [] if expected.shell_needed else own_shells(expected),
+        "shells": [] if expected.shell_needed else shells,
         "shell_needed": expected.shell_needed,
     }
-
-
-def own_shells(expected: Expected) -> list[str]:
-    """Return the shells and package managers of the images that the case accepts in full."""
-    full = (
-        facts_of(Reference.read(image))
-        for image, credit in expected.final_images.items()
-        if credit == 1
-    )
-    held = {name for facts in full if facts for name in (*facts.shells, "apk" * facts.apk)}
-    return sorted(path for name in held for path in _OWN.get(name, ()))
 
 
 def built(files: Mapping[str, str], wanted: Mapping[str, Any]) -> dict[str, Any]:
@@ -118,9 +106,7 @@ def built(files: Mapping[str, str], wanted: Mapping[str, Any]) -> dict[str, Any]
     if program not in BUILDERS:
         raise Unavailable(f"set {BUILDER}={'|'.join(BUILDERS)}")
     builder = Builder(program, stands_in=images() == SOURCES[0])
-    why = builder.refuses()
-    if why:
-        raise Unavailable(why)
+    builder.answers()
     with tempfile.TemporaryDirectory(prefix="build-") as work:
         return builder.observe(files, Path(work, "context"), wanted)
 

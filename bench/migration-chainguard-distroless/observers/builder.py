@@ -14,10 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from _benchgate_bench.migration_chainguard_distroless.dockerfile.reference import (
-    FREE_TAGS,
-    Reference,
-)
+from _benchgate_bench.migration_chainguard_distroless.dockerfile.reference import Reference
 
 from .content import Content
 from .standins.facts import FACTS
@@ -91,16 +88,16 @@ class Builder:
             capture_output=True, text=True, check=check, env=env, timeout=timeout,
         )  # fmt: skip
 
-    def refuses(self) -> str:
-        """Return why the program cannot build here; empty if it can."""
+    def answers(self) -> None:
+        """Make sure that the program can build here; :raises Unavailable: it cannot."""
         if shutil.which(self.program) is None:
-            return f"{self.program} is not installed"
+            raise Unavailable(f"{self.program} is not installed")
         asked = self.run("version")
         if asked.returncode:
-            return f"{self.program} does not answer: {last_line(asked.stderr)}"
+            raise Unavailable(f"{self.program} does not answer: {last_line(asked.stderr)}")
         if self.program == "docker" and self.run("buildx", "version").returncode:
-            return "docker has no buildx, without which it reads other Dockerfiles than BuildKit"
-        return ""
+            why = "docker has no buildx, without which it reads other Dockerfiles than BuildKit"
+            raise Unavailable(why)
 
     def observe(
         self, files: Mapping[str, str], folder: Path, wanted: Mapping[str, Any]
@@ -143,7 +140,7 @@ class Builder:
         if self.stands_in and reference and reference.chainguard and reference.image in FACTS:
             words = ("image", "inspect", "--format", "{{json .Config.Labels}}")
             labels = self.run(*words, f"{reference.name}:latest").stdout
-            if reference.full_tag in FREE_TAGS and LABEL not in labels:
+            if reference.full_tag in ("latest", "latest-dev") and LABEL not in labels:
                 raise Unavailable(f"there is no stand-in of {reference.text}")
 
     def _run(
@@ -205,6 +202,7 @@ class Builder:
             time.sleep(0.1)
         error = "" if running or not state["ExitCode"] else last_line(self.run("logs", box).stderr)
         user = (found["Config"].get("User") or "").partition(":")[0] or "0"
+        asks = running and check[:1] not in ([], ["NONE"])
         return {
             "error": error,
             "exit": None if running else state["ExitCode"],
@@ -212,14 +210,11 @@ class Builder:
             "uid": 0 if user == "root" else int(user) if user.isdecimal() else -1,
             "folder": found["Config"].get("WorkingDir") or "/",
             **live,
-            "health": self._health(box, check) if running and check[:1] != ["NONE"] else None,
+            "health": self._health(box, *check) if asks else None,
         }
 
-    def _health(self, box: str, check: list[str]) -> int | None:
-        if not check:
-            return None
-        kind, *words = check
-        command = ["/bin/sh", "-c", *words] if kind == "CMD-SHELL" else words
+    def _health(self, box: str, kind: str, *words: str) -> int:
+        command = ("/bin/sh", "-c", *words) if kind == "CMD-SHELL" else words
         try:
             return self.run("exec", box, *command, timeout=HEALTH_PATIENCE).returncode
         except subprocess.TimeoutExpired:
@@ -280,8 +275,7 @@ def _shown(seen: Mapping[str, Any]) -> dict[str, Any]:
 
 def last_line(text: str) -> str:
     """Return the last line of what a program said, without places of this machine, times and identities."""
-    lines = [line for line in text.strip().split("\n") if line.strip()]
-    last = lines[-1] if lines else ""
+    last = text.strip().rpartition("\n")[2]
     pulled = _NO_BASE.search(last)
     if pulled:
         return f"cannot pull {pulled[1]}"[:MAX_TEXT]

@@ -7,11 +7,7 @@ import re
 import tarfile
 from typing import TYPE_CHECKING, Any, Final
 
-from _benchgate_bench.migration_chainguard_distroless.harms.secrets import (
-    EXAMPLE,
-    SECRET_FILE,
-    SECRET_TEXT,
-)
+from _benchgate_bench.migration_chainguard_distroless.harms import secrets
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -44,7 +40,6 @@ class Content:
         self._sizes = {len(held) for held in (*self.unneeded.values(), *self.secrets.values())}
         self._rules = {one["path"].lstrip("/"): one for one in wanted["rules"]}
         self.names: set[str] = set()
-        self.packages: set[str] = set()
         self.found: dict[str, set[str]] = {"left": set(), "secrets": set(), "setuid": set()}
         self.texts: dict[str, str] = {}
 
@@ -57,17 +52,15 @@ class Content:
                 continue
             if info.mode & _SET_UID:
                 self.found["setuid"].add(f"/{name}")
-            held = _held(tar, info) if info.size in self._sizes or self._is_text(name) else b""
-            if self._is_text(name):
+            is_text = name in self._rules or name in _DATABASES
+            held = _held(tar, info) if info.size in self._sizes or is_text else b""
+            if is_text:
                 self.texts[name] = held.decode(errors="replace")
             self._compare(held, "left", self.unneeded)
             own = not name.startswith(_SYSTEM) and not name.endswith(_KEYS)
             # A secret of the project is called by its name there.
             if not self._compare(held, "secrets", self.secrets) and own and info.size:
                 self.found["secrets"] |= {name} if holds_secret(name, "") else set()
-        self.packages = {name.partition(_INSTALLED)[2] for name in self.names} - {""}
-        for name in _DATABASES:
-            self.packages |= set(re.findall(r"(?m)^P:(\S+)$", self.texts.get(name, "")))
 
     def read_layers(self, tar: tarfile.TarFile) -> None:
         """Look for secrets in all layers of the image: what a later one removes is still in it."""
@@ -82,9 +75,6 @@ class Content:
                 except tarfile.ReadError:
                     continue
 
-    def _is_text(self, name: str) -> bool:
-        return name in self._rules or name in _DATABASES
-
     def _compare(self, held: bytes, kind: str, among: Mapping[str, bytes]) -> bool:
         """Note which file of the project this is, and return whether it is one."""
         same = {path for path, text in among.items() if text == held}
@@ -93,12 +83,14 @@ class Content:
 
     def seen(self, *, stands_in: bool) -> dict[str, Any]:
         """Return what is missing, and what should not be there."""
-        wanted = self.wanted
-        paths = [f"/{name}" for name in self.names]
+        wanted, paths = self.wanted, [f"/{name}" for name in self.names]
+        packages = {name.partition(_INSTALLED)[2] for name in self.names} - {""}
+        for name in _DATABASES:
+            packages |= set(re.findall(r"(?m)^P:(\S+)$", self.texts.get(name, "")))
         unmet = [
             any_of[0]
             for any_of, parts in wanted["needs"]
-            if not self.packages & set(any_of)
+            if not packages & set(any_of)
             and not any(part in path for part in parts for path in paths)
         ]
         asked = {name for any_of, _ in wanted["needs"] for name in any_of} | {*wanted["allowed"]}
@@ -108,7 +100,7 @@ class Content:
             "lacks": _few(path for path in wanted["files"] if path.lstrip("/") not in self.names),
             "needs": sorted(unmet),
             # Real images list their own packages beside those that a step added.
-            "needless": _few(self.packages - asked) if stands_in else [],
+            "needless": _few(packages - asked) if stands_in else [],
             "breaks": sorted(broken),
             "shells": [] if wanted["shell_needed"] else _few(shells),
             **{kind: _few(found) for kind, found in self.found.items()},
@@ -125,8 +117,8 @@ class Content:
 def holds_secret(path: str, text: str) -> bool:
     """Return whether a file holds a secret, by its name or its text."""
     name = posixpath.basename(path)
-    named = bool(SECRET_FILE.fullmatch(name)) and not EXAMPLE.fullmatch(name)
-    return named or bool(SECRET_TEXT.search(text))
+    named = secrets.SECRET_FILE.fullmatch(name) and not secrets.EXAMPLE.fullmatch(name)
+    return bool(named or secrets.SECRET_TEXT.search(text))
 
 
 def _held(tar: tarfile.TarFile, info: tarfile.TarInfo) -> bytes:

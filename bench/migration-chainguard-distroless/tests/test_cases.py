@@ -10,55 +10,48 @@ from _benchgate_bench.migration_chainguard_distroless.dockerfile.parser import p
 from _benchgate_bench.migration_chainguard_distroless.dockerfile.stages import borrowed, resolve
 from _benchgate_bench.migration_chainguard_distroless.expected import read_expected
 from _benchgate_bench.migration_chainguard_distroless.project import POLICY
-from _benchgate_bench.migration_chainguard_distroless.tests.support import (
-    CASES,
-    CLASS,
-    best,
-    disposed,
-    given,
-    load,
-    score,
-)
+from _benchgate_bench.migration_chainguard_distroless.tests import support
 
 from benchgate.testing import loaded_class
 
-with loaded_class(CLASS) as bench:
+with loaded_class(support.CLASS) as bench:
     SYSTEMS = bench.task_class.systems
 
 
 def scored(name, case_id):
-    blank = load(case_id).model_copy(update={"expected_path": None})
-    return score(case_id, SYSTEMS[name](blank)["files"])
+    blank = support.load(case_id).model_copy(update={"expected_path": None})
+    return support.score(case_id, SYSTEMS[name](blank)["files"])
 
 
-@pytest.mark.parametrize("case_id", CASES)
+@pytest.mark.parametrize("case_id", support.CASES)
 def test_the_best_answer_is_right_in_everything(case_id):
-    found = score(case_id, best(case_id))
+    found = support.score(case_id, support.best(case_id))
 
     assert (found.passed, found.score, found.failure_modes) == (True, 1.0, ())
     assert (found.safety_penalty, found.breakdown["clean"]) == (0.0, 1.0)
 
 
-@pytest.mark.parametrize("case_id", CASES)
+@pytest.mark.parametrize("case_id", support.CASES)
 @pytest.mark.parametrize("system", ["do-nothing", "claims-success"])
 def test_doing_nothing_is_right_on_negatives_alone(system, case_id):
     found = scored(system, case_id)
-    negative = case_id in disposed("negative")
+    negative = case_id in support.disposed("negative")
 
     assert (found.passed, found.score) == (negative, float(negative))
 
 
 def test_the_set_of_cases():
-    assert [case_id[:3] for case_id in CASES] == [f"{n:03}" for n in range(1, len(CASES) + 1)]
-    assert [case_id[:3] for case_id in disposed("negative")][:2] == ["017", "018"]
-    held_out = [case_id[:3] for case_id in CASES if load(case_id).held_out]
+    cases = {case_id[:3]: support.load(case_id) for case_id in support.CASES}
+    assert list(cases) == [f"{n:03}" for n in range(1, len(support.CASES) + 1)]
+    assert [one[:3] for one in support.disposed("negative")][:2] == ["017", "018"]
+    held_out = [number for number, case in cases.items() if case.held_out]
     assert held_out[:9] == ["010", "013", "015", "018", "020", "027", "033", "036", "038"]
-    assert "015" in [case_id[:3] for case_id in CASES if load(case_id).facts["tags"] == "paid"]
+    assert cases["015"].facts["tags"] == "paid"
 
 
-@pytest.mark.parametrize("case_id", CASES)
+@pytest.mark.parametrize("case_id", support.CASES)
 def test_case_facts_and_policy_say_the_same(case_id):
-    case = load(case_id)
+    case = support.load(case_id)
     policy = json.loads((case.input_path / POLICY).read_text(encoding="utf-8"))
     expected, organisation = read_expected(case.expected_path), case.facts["organisation"]
 
@@ -71,7 +64,7 @@ def test_case_facts_and_policy_say_the_same(case_id):
     images = {*expected.final_images, *expected.build_images} - {"scratch"}
     assert all(image.startswith(f"cgr.dev/{organisation}/") for image in images)
     assert 1.0 in expected.final_images.values()
-    built = resolve(parse(given(case_id)["Dockerfile"]))
+    built = resolve(parse(support.given(case_id)["Dockerfile"]))
     bases = {stage.base for stage in built.stages if stage.base}
     lent = {
         name for stage in built.stages for name in borrowed(stage) if not built.find(name, stage)
@@ -81,7 +74,7 @@ def test_case_facts_and_policy_say_the_same(case_id):
 
 
 def test_each_axis_is_moved_by_some_system_and_right_in_some_case():
-    systems = product(("stage-aware", "table-converter"), disposed("positive"))
+    systems = product(("stage-aware", "table-converter"), support.disposed("positive"))
     found = [scored(*one).breakdown for one in systems]
 
     for axis in found[0]:
@@ -92,5 +85,5 @@ def test_each_axis_is_moved_by_some_system_and_right_in_some_case():
 
 def test_texts_have_no_address_of_an_index_and_no_machine():
     own = re.compile(r"registry\.npmjs|pypi\.org|/work/|/tmp/|localhost:(?!8000/healthz)\d{4}/")
-    for path in (CLASS / "cases").rglob("*"):
+    for path in (support.CLASS / "cases").rglob("*"):
         assert not path.is_file() or not own.search(path.read_text(encoding="utf-8")), path

@@ -15,15 +15,7 @@ from _benchgate_bench.migration_chainguard_distroless.expected import Expected, 
 from _benchgate_bench.migration_chainguard_distroless.observers import build, builder, store
 from _benchgate_bench.migration_chainguard_distroless.observers.content import Content
 from _benchgate_bench.migration_chainguard_distroless.observers.standins import facts, images
-from _benchgate_bench.migration_chainguard_distroless.tests.support import (
-    CASES,
-    CLASS,
-    FREE,
-    best,
-    load,
-    needs_observations,
-    unobserved,
-)
+from _benchgate_bench.migration_chainguard_distroless.tests import support
 from _benchgate_bench.migration_chainguard_distroless.tools import real_tools, score_answers
 from _benchgate_bench.migration_chainguard_distroless.tools.answers import task
 
@@ -55,7 +47,7 @@ def opened(files):
 
 
 def test_an_observation_of_every_answer_is_shipped():
-    assert not unobserved(), (
+    assert not support.unobserved(), (
         "build them: BENCHGATE_BUILDER=docker python tools/record_observations.py"
     )
 
@@ -95,13 +87,13 @@ def without_builder(monkeypatch, tmp_path):
         monkeypatch.delenv(name, raising=False)
 
 
-@needs_observations()
+@support.needs_observations()
 @pytest.mark.usefixtures("without_builder")
 @pytest.mark.parametrize("system", ["stage-aware", "table-converter"])
 def test_a_run_of_a_shipped_system_needs_no_builder(system):
-    report = run_eval(CLASS.name, system_under_test=system, bench_root=CLASS.parent)
+    report = run_eval(support.CLASS.name, system_under_test=system, bench_root=support.CLASS.parent)
 
-    assert (report.complete, len(report.per_case)) == (True, len(CASES))
+    assert (report.complete, len(report.per_case)) == (True, len(support.CASES))
     assert (report.observer.name, report.observer.digest) == ("build", "stand-in")
 
 
@@ -109,8 +101,8 @@ def test_a_run_of_a_shipped_system_needs_no_builder(system):
 def test_an_answer_that_nobody_built_is_unavailable_and_the_run_incomplete(monkeypatch):
     # Nobody has observed anything with these images.
     monkeypatch.setenv("BENCHGATE_IMAGES", "cgr.dev")
-    some = {"case_filter": "01[6-8]*", "bench_root": CLASS.parent}
-    report = run_eval(CLASS.name, system_under_test="stage-aware", **some)
+    some = {"case_filter": "01[6-8]*", "bench_root": support.CLASS.parent}
+    report = run_eval(support.CLASS.name, system_under_test="stage-aware", **some)
     said = "observer build: Unavailable: not built: set BENCHGATE_BUILDER=docker|podman"
 
     assert not report.complete
@@ -133,11 +125,11 @@ def test_images_come_from_one_of_two_sources(monkeypatch):
 
 @pytest.mark.usefixtures("without_builder")
 def test_what_is_no_dockerfile_is_not_built():
-    case = load("001-python-cmd-clash")
+    case = support.load("001-python-cmd-clash")
 
     assert build.build(case, {"files": {"Dockerfile": "USER a"}})["error"] == "from_missing"
     assert build.build(case, {}) == {"built": False, "error": "output_missing_file"}
-    assert build.build(load("018-already-static"), {}) == {"asked": False}
+    assert build.build(support.load("018-already-static"), {}) == {"asked": False}
 
 
 @pytest.fixture
@@ -195,9 +187,9 @@ def test_what_was_not_built_is_built_later_and_no_system_called_again(
         "    return {'files': {'Dockerfile': 'FROM scratch'}}\n"
     )
     words = [
-        *(sys.executable, "-m", "benchgate", "run", f"--task-class={CLASS.name}"),
-        *(f"--bench-root={CLASS.parent}", f"--pythonpath={tmp_path}", "--system=nobody:system"),
-        *("--baseline=none", f"--out={tmp_path / 'out'}"),
+        *(sys.executable, "-m", "benchgate", "run", f"--task-class={support.CLASS.name}"),
+        *(f"--bench-root={support.CLASS.parent}", f"--pythonpath={tmp_path}"),
+        *("--system=nobody:system", "--baseline=none", f"--out={tmp_path / 'out'}"),
     ]
     for program, why in (
         ("", "set BENCHGATE_BUILDER=docker|podman"),
@@ -209,7 +201,7 @@ def test_what_was_not_built_is_built_later_and_no_system_called_again(
         )
         said = f'"detail": "observer build: Unavailable: not built: {why}'
         assert done.stdout.count(said) == 38, done.stderr
-        assert (tmp_path / "calls").read_text() == "1" * len(CASES)
+        assert (tmp_path / "calls").read_text() == "1" * len(support.CASES)
         words.append("--resume")
 
 
@@ -288,12 +280,13 @@ def test_shells_of_an_accepted_image_are_its_own():
         "002-node-npm-start": busybox,
         "006-apt-names": [*busybox, "usr/bin/apk"],
     }.items():
-        assert build.own_shells(read_expected(load(case_id).expected_path)) == own
+        expected = read_expected(support.load(case_id).expected_path)
+        assert build.asked(expected)["shells"] == own
 
 
 def test_facts_are_those_of_the_locked_configurations():
     facts_of, held = facts.facts_of, facts.FACTS
-    plain, dev = (facts_of(Reference(f"{FREE}/node", tag)) for tag in ("latest", "latest-dev"))
+    plain, dev = (facts_of(Reference.read(f"cgr.dev/o/node{tag}")) for tag in ("", ":x-dev"))
 
     assert (plain.entrypoint, plain.user, plain.users, plain.workdir, plain.shells, plain.apk) == (
         ("/usr/bin/node",), "65532", ("node",), "/app", ("busybox",), False,
@@ -303,7 +296,7 @@ def test_facts_are_those_of_the_locked_configurations():
     assert held["aspnet-runtime"].env["APP_UID"] == "65532"
     assert held["chainguard-base"] == held["wolfi-base"]
     assert sum("ca-certificates-bundle" in one.holds for one in held.values()) > 50
-    assert facts_of(Reference(f"{FREE}/something")) is None
+    assert facts_of(Reference("cgr.dev/o/something")) is None
     assert facts_of(Reference("python")) is facts_of(None) is None
 
 
@@ -311,11 +304,12 @@ def test_facts_are_those_of_the_locked_configurations():
 def test_answers_to_other_dockerfiles_are_scored_and_compared_with_labels(
     tmp_path, monkeypatch, capsys
 ):
-    case = load("001-python-cmd-clash")
+    case = support.load("001-python-cmd-clash")
     app = tmp_path / "app"
     shutil.copytree(case.input_path, app / "input")
     shutil.copytree(case.expected_path, app / "expected")
-    for name, text in {"good": best(case.case_id)["Dockerfile"], "new": "FROM scratch\n"}.items():
+    good = support.best(case.case_id)["Dockerfile"]
+    for name, text in {"good": good, "new": "FROM scratch\n"}.items():
         (app / "answers" / name).mkdir(parents=True)
         (app / "answers" / name / "Dockerfile").write_text(text)
     (app / "answers/labels.json").write_text('{"good": true, "new": false}')
@@ -332,23 +326,17 @@ def test_answers_to_other_dockerfiles_are_scored_and_compared_with_labels(
 
 @pytest.mark.skipif(os.name == "nt", reason="a shell script")
 def test_a_real_tool_finds_what_was_fetched_in_every_step_of_a_build(tmp_path, monkeypatch):
-    kept = tmp_path / "kept"
+    kept, script = tmp_path / "kept", tmp_path / "tool"
     kept.mkdir()
     (kept / "wheel").write_text("held")
     (kept / "link").symlink_to("wheel")
-    script = tmp_path / "tool"
-    script.write_text(
-        real_tools.SEEDED.format(
-            variable="TOOL_CACHE", home=".tool", kept=kept, program="sh -c 'cat $0/link' $cache"
-        )
-    )
-    script.chmod(0o755)
+    asked = {"variable": "CACHE", "home": ".tool", "program": "sh -c 'cat $0/link' $cache"}
+    script.write_text(real_tools.SEEDED.format(kept=kept, **asked))
     monkeypatch.setenv("HOME", str(tmp_path))
 
-    for cache in (None, None, tmp_path / "a/b"):
-        if cache:
-            monkeypatch.setenv("TOOL_CACHE", str(cache))
-        done = subprocess.run([script], capture_output=True, check=True)  # noqa: S603 - written here
+    for cache in ("", "", str(tmp_path / "a/b")):
+        monkeypatch.setenv("CACHE", cache)
+        done = subprocess.run(["/bin/sh", script], capture_output=True, check=True)  # noqa: S603
         assert done.stdout == b"held"
     assert (tmp_path / ".tool/link").is_symlink()
 
@@ -405,7 +393,7 @@ def test_go_needs_the_sums_of_modules_and_builds_for_one_machine(tmp_path, scrip
     "case_id", ["001-python-cmd-clash", "004-go-static-certs", "038-onbuild-base"]
 )
 def test_a_build_of_today_shows_the_same(case_id):
-    key, files, asks = task(load(case_id), best(case_id))
+    key, files, asks = task(support.load(case_id), support.best(case_id))
     today, known = build.built(files, asks), store.stored("stand-in")[key]
     fixed = [{k: v for k, v in one.items() if k not in TIMED} for one in (today, known)]
 

@@ -47,7 +47,7 @@ def load_all(
 ) -> None:
     """Load the stand-ins and the images of organisations that projects accept under versions, with real tools."""
     projects = sorted(path for folder in folders for path in folder.glob("*/input"))
-    made = replace(made, over=_over(made.work, made.node, pythons, projects))
+    made = replace(made, over=_over(made, pythons, projects))
     made.load_all(docker)
     known = {("python", max(one.glob("bin/python3.??")).name[6:]): one for one in pythons}
     known |= {("node", _run(made.node, "-v")[1:].partition(".")[0]): made.python}
@@ -60,38 +60,39 @@ def load_all(
                 replace(made, python=python, projects=projects).load(docker, like, like.text)
 
 
-def _over(
-    work: Path, node: Path, pythons: Sequence[Path], projects: Sequence[Path]
-) -> dict[str, Root]:
+def _over(made: StandIns, pythons: Sequence[Path], projects: Sequence[Path]) -> dict[str, Root]:
     """Return what is laid over the images of each name, and as ``apk`` over those that have it."""
     over: dict[str, Root] = defaultdict(Root)
-    wheels, openssl = work / "wheels", f"{KEPT}/pkg/openssl"
+    work, wheels, openssl = made.work, made.work / "wheels", f"{KEPT}/pkg/openssl"
     pip = ("-m", "pip", "install", "-q", "--no-deps", "--target", wheels)
     _run(pythons[0] / "bin/python3", *pip, *WHEELS)
-    _host(over["apk"], "openssl", openssl)
+    for name, program, below in (("apk", "openssl", openssl), ("go", "make", "")):
+        found = Path(shutil.which(program) or program).resolve()
+        over[name].put(f"{below}/usr/bin/{program}", found)
+        over[name].library(found, below=below)
     over["apk"].put(f"{openssl}/usr/lib/ssl/openssl.cnf", Path("/etc/ssl/openssl.cnf"), 0o644)
     over["apk"].put(f"{KEPT}/packages", f"{PACKAGES}openssl\n".encode())
-    _host(over["go"], "make")
-    mods = [path.read_text("utf-8") for one in projects for path in one.rglob("go.mod")]
+    mods = [path.read_text("utf-8") for path in _found(projects, "go.mod")]
     if not any(re.search(r"(?m)^require\b", text) for text in mods):
         for path in (*wheels.glob("go/bin/*"), *wheels.glob("go/pkg/tool/*/*")):
             path.chmod(0o755)
         over["go"].tree("/usr/lib/go", wheels / "go")
         over["go"].put("/usr/bin/go", "../lib/go/bin/go")
-    over["node"].tree(f"/usr/{NPM}", node.resolve().parents[1] / NPM)
+    over["node"].tree(f"/usr/{NPM}", made.node.resolve().parents[1] / NPM)
     over["python-dev"].put(f"{KEPT}/uv", wheels / "bin/uv")
     # The real images have the whole C library, which wheels link as well.
     over["python"].library(wheels / "bin/uv")
-    for project in projects:
-        for path in sorted(project.rglob("package.json")):
-            npm = ("npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--cache")
-            _fetch(path.parent, work, *npm, work / "npm.cache")
-        for path, python in product(sorted(project.rglob("uv.lock")), pythons):
-            uv = ("sync", "--locked", "--python", python / "bin/python3", "--cache-dir")
-            _fetch(path.parent, work, wheels / "bin/uv", *uv, work / "uv.cache")
-    npm_cli = f"node /usr/{NPM}/bin/npm-cli.js"
-    _seed(over["node"], work / "npm.cache", npm_cli, "npm_config_cache", ".npm")
-    _seed(over["python-dev"], work / "uv.cache", f"{KEPT}/uv", "UV_CACHE_DIR", ".cache/uv")
+    _fetch(work, pythons, projects)
+    npm = f"node /usr/{NPM}/bin/npm-cli.js"
+    for root, name, program, variable, home in (
+        (over["node"], "npm", npm, "npm_config_cache", ".npm"),
+        (over["python-dev"], "uv", f"{KEPT}/uv", "UV_CACHE_DIR", ".cache/uv"),
+    ):
+        kept = f"{KEPT}/{name}.cache"
+        root.put(kept, None)
+        root.tree(kept, work / f"{name}.cache")
+        script = SEEDED.format(variable=variable, home=home, kept=kept, program=program)
+        root.put(f"/usr/bin/{name}", script.encode())
     return over
 
 
@@ -99,24 +100,19 @@ def _run(*words: str | Path, **more: Any) -> str:
     return str(subprocess.run(words, check=True, stdout=subprocess.PIPE, text=True, **more).stdout)  # noqa: S603
 
 
-def _host(root: Root, program: str, below: str = "") -> None:
-    """Add a program of the host, and its libraries."""
-    found = Path(shutil.which(program) or program).resolve()
-    root.put(f"{below}/usr/bin/{program}", found)
-    root.library(found, below=below)
+def _fetch(work: Path, pythons: Sequence[Path], projects: Sequence[Path]) -> None:
+    """Fill the caches of npm and uv with what projects need, in copies of them."""
+    quiet = ("--ignore-scripts", "--no-audit", "--no-fund")
+    npm = ["npm", "install", *quiet, f"--cache={work}/npm.cache"]
+    asked = [(path, npm) for path in _found(projects, "package.json")]
+    uv = [f"{work}/wheels/bin/uv", "sync", "--locked", f"--cache-dir={work}/uv.cache", "--python"]
+    for path, python in product(_found(projects, "uv.lock"), pythons):
+        asked.append((path, [*uv, f"{python}/bin/python3"]))
+    for path, words in asked:
+        shutil.copytree(path.parent, work / "project", symlinks=True)
+        _run(*words, cwd=work / "project")
+        shutil.rmtree(work / "project")
 
 
-def _fetch(project: Path, work: Path, *words: str | Path) -> None:
-    """Run what fills a cache, in a copy of a project."""
-    copy = work / "project"
-    shutil.copytree(project, copy, symlinks=True)
-    _run(*words, cwd=copy)
-    shutil.rmtree(copy)
-
-
-def _seed(root: Root, cache: Path, program: str, variable: str, home: str) -> None:
-    kept = f"{KEPT}/{cache.name}"
-    root.put(kept, None)
-    root.tree(kept, cache)
-    script = SEEDED.format(variable=variable, home=home, kept=kept, program=program)
-    root.put(f"/usr/bin/{cache.stem}", script.encode())
+def _found(projects: Sequence[Path], name: str) -> list[Path]:
+    return [path for project in projects for path in sorted(project.rglob(name))]

@@ -63,11 +63,10 @@ def facts(lock: dict[str, Any]) -> dict[str, Any]:
     return {key: held for key, held in found.items() if held != usual.get(key, [])}
 
 
-def _config(lock: dict[str, Any], kind: str) -> dict[str, Any]:
+def _config(lock: dict[str, Any], kind: str) -> Any:
     held = lock.get(kind) or {}
     text = held.get("amd64") or next(iter(held.values()), "")
-    found: dict[str, Any] = json.loads(text)["config"] if text else {}
-    return found
+    return json.loads(text)["config"] if text else {}
 
 
 def _packages(config: dict[str, Any]) -> set[str]:

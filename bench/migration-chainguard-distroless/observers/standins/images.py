@@ -15,10 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from _benchgate_bench.migration_chainguard_distroless.dockerfile.reference import (
-    FREE_TAGS,
-    Reference,
-)
+from _benchgate_bench.migration_chainguard_distroless.dockerfile.reference import Reference
 
 from .facts import facts_of
 
@@ -42,8 +39,8 @@ PAID: Final = {
 """What the images of the organisation that pays are like, which have further tags."""
 
 HELPERS: Final = {
-    **dict.fromkeys(("ghcr.io/astral-sh/uv:0.9", "ghcr.io/astral-sh/uv:latest"), {"/uv": "uv"}),
-    **dict.fromkeys(("composer:2", "composer:latest"), {"/usr/bin/composer": "composer"}),
+    ("ghcr.io/astral-sh/uv:0.9", "ghcr.io/astral-sh/uv:latest"): {"/uv": "uv"},
+    ("composer:2", "composer:latest"): {"/usr/bin/composer": "composer"},
 }
 """Images of others, and what they have."""
 
@@ -143,15 +140,12 @@ _PINNED: Final = re.compile(
 _BARE: Final = re.compile(r"(?m)^([A-Za-z][\w.-]*)(?:\[[\w,]+\])?\s*(?:#.*)?$")
 
 
-class Root:
-    """A file system to be."""
-
-    def __init__(self) -> None:
-        self.entries: dict[str, tuple[tarfile.TarInfo, bytes | Path]] = {}
+class Root(dict[str, tuple[tarfile.TarInfo, bytes | Path]]):
+    """A file system to be: what is at each path."""
 
     def put(self, path: str, held: _Held, mode: int | None = None, owner: int = 0) -> None:
         """Add a file, a link if a target is held, a folder that is not there if nothing is, and the folders above."""
-        if held is None and (path in self.entries or not path.strip("/")):
+        if held is None and (path in self or not path.strip("/")):
             return
         self.put(posixpath.dirname(path), None)
         info = tarfile.TarInfo(path.lstrip("/"))
@@ -162,7 +156,7 @@ class Root:
             info.type, held = tarfile.DIRTYPE, b""
         elif isinstance(held, str):
             info.type, info.mode, info.linkname, held = tarfile.SYMTYPE, 0o777, held, b""
-        self.entries[path] = (info, held)
+        self[path] = (info, held)
 
     def tree(self, path: str, source: Path, leave: Iterable[str] = _LEFT[:1]) -> None:
         """Add a folder of the host, without the folders below it that have some names."""
@@ -186,7 +180,7 @@ class Root:
     def load(self, docker: Iterable[str], tag: str, out: Path, facts: Facts | None = None) -> None:
         """Load it as an image, by way of a tar file, configured as some facts say."""
         with tarfile.open(out, "w") as tar:
-            for _, (info, held) in sorted(self.entries.items()):
+            for _, (info, held) in sorted(self.items()):
                 data = held if isinstance(held, bytes) else held.read_bytes()
                 info.size = len(data)
                 tar.addfile(info, io.BytesIO(data))
@@ -229,12 +223,13 @@ class StandIns:
 
     def load_all(self, docker: Sequence[str]) -> None:
         """Make every stand-in and load it."""
-        for tag, held in HELPERS.items():
+        for tags, held in HELPERS.items():
             root = Root()
             self._lay(root, held)
-            root.load(docker, tag, self.work / "image.tar")
+            for tag in tags:
+                root.load(docker, tag, self.work / "image.tar")
         for name in NAMES:
-            for tag in FREE_TAGS[: 1 if name.endswith("-base") else 2]:
+            for tag in ("latest",) if name.endswith("-base") else ("latest", "latest-dev"):
                 like = Reference(f"cgr.dev/chainguard/{name}", tag)
                 paid = (f"cgr.dev/example.org/{one}" for one in PAID.get(f"{name}:{tag}", ()))
                 self.load(docker, like, like.text, *paid)
@@ -256,7 +251,7 @@ class StandIns:
             for package, held in ADDED.items():
                 self._lay(root, held, f"{KEPT}/pkg/{package}")
         for one in (name, f"{name}-dev" if dev else name, "apk" if facts.apk else name):
-            root.entries |= self.over[one].entries if one in self.over else {}
+            root |= self.over.get(one, {})
         for tag in tags:
             root.load(docker, tag, self.work / "image.tar", facts)
 
