@@ -75,11 +75,8 @@ def asked(expected: Expected) -> dict[str, Any]:
     # What a case seldom has is left out where it has it not: a key is what it was before there was such a thing.
     seldom = {"args": dict(sorted(expected.build_args.items())), "modes": dict(expected.modes)}
     rules = (*expected.port_rules, *expected.file_rules)
-    full = (
-        facts_of(Reference.read(one))
-        for one, credit in expected.final_images.items()
-        if credit == 1
-    )
+    accepted = expected.final_images.items()
+    full = (facts_of(Reference.read(image)) for image, credit in accepted if credit == 1)
     own = {name for facts in full if facts for name in (*facts.shells, "apk" * facts.apk)}
     shells = sorted(path for name in own for path in _OWN.get(name, "").split())
     return {

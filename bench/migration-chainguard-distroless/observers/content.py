@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+import stat
 import tarfile
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,7 +19,6 @@ MOST: Final = 6
 _INSTALLED: Final = "usr/share/standin/installed/"
 _DATABASES: Final = ("lib/apk/db/installed", "usr/lib/apk/db/installed")
 _SHELLS: Final = re.compile(r"(?:usr/)?s?bin/(?:ash|bash|busybox|dash|sh|zsh|apk)|usr/bin/tool")
-_SET_UID: Final = 0o4000
 _KEYS: Final = (".key", ".p12", ".pem", ".pfx")
 """What packages bring under such names is mostly certificates of others; those of the project are compared."""
 
@@ -50,7 +50,7 @@ class Content:
             self.names.add(name)
             if not info.isreg():
                 continue
-            if info.mode & _SET_UID:
+            if info.mode & stat.S_ISUID:
                 self.found["setuid"].add(f"/{name}")
             is_text = name in self._rules or name in _DATABASES
             held = _held(tar, info) if info.size in self._sizes or is_text else b""

@@ -47,9 +47,7 @@ def opened(files):
 
 
 def test_an_observation_of_every_answer_is_shipped():
-    assert not support.unobserved(), (
-        "build them: BENCHGATE_BUILDER=docker python tools/record_observations.py"
-    )
+    assert not support.unobserved(), "build them with tools/record_observations.py"
 
 
 def test_observations_are_small():
@@ -177,9 +175,7 @@ def test_a_case_may_ask_for_arguments_and_rights(docker, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="isolation=process needs Linux")
-def test_what_was_not_built_is_built_later_and_no_system_called_again(
-    docker, tmp_path, monkeypatch
-):
+def test_what_was_not_built_is_later_and_no_system_called_again(docker, tmp_path, monkeypatch):
     docker("gone")
     (tmp_path / "calls").touch()
     (tmp_path / "nobody.py").write_text(
@@ -191,10 +187,8 @@ def test_what_was_not_built_is_built_later_and_no_system_called_again(
         *(f"--bench-root={support.CLASS.parent}", f"--pythonpath={tmp_path}"),
         *("--system=nobody:system", "--baseline=none", f"--out={tmp_path / 'out'}"),
     ]
-    for program, why in (
-        ("", "set BENCHGATE_BUILDER=docker|podman"),
-        ("docker", "docker does not answer"),
-    ):
+    whys = ("set BENCHGATE_BUILDER=docker|podman", "docker does not answer")
+    for program, why in zip(("", "docker"), whys, strict=True):
         monkeypatch.setenv("BENCHGATE_BUILDER", program)
         done = subprocess.run(  # noqa: S603 - benchgate
             words, capture_output=True, text=True, check=False, cwd=tmp_path
@@ -301,9 +295,7 @@ def test_facts_are_those_of_the_locked_configurations():
 
 
 @pytest.mark.usefixtures("without_builder")
-def test_answers_to_other_dockerfiles_are_scored_and_compared_with_labels(
-    tmp_path, monkeypatch, capsys
-):
+def test_answers_to_others_are_scored_and_compared_with_labels(tmp_path, monkeypatch, capsys):
     case = support.load("001-python-cmd-clash")
     app = tmp_path / "app"
     shutil.copytree(case.input_path, app / "input")
@@ -386,13 +378,10 @@ def test_go_needs_the_sums_of_modules_and_builds_for_one_machine(tmp_path, scrip
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(
-    not os.environ.get("BENCHGATE_BUILDER"), reason="BENCHGATE_BUILDER: what builds, with stand-ins"
-)
-@pytest.mark.parametrize(
-    "case_id", ["001-python-cmd-clash", "004-go-static-certs", "038-onbuild-base"]
-)
-def test_a_build_of_today_shows_the_same(case_id):
+@pytest.mark.skipif(not os.environ.get("BENCHGATE_BUILDER"), reason="no BENCHGATE_BUILDER")
+@pytest.mark.parametrize("number", ["001", "004", "038"])
+def test_a_build_of_today_shows_the_same(number):
+    case_id = support.full_id(number)
     key, files, asks = task(support.load(case_id), support.best(case_id))
     today, known = build.built(files, asks), store.stored("stand-in")[key]
     fixed = [{k: v for k, v in one.items() if k not in TIMED} for one in (today, known)]

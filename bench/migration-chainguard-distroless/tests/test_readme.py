@@ -36,12 +36,10 @@ def test_the_gate_promotes_stage_aware_as_the_readme_shows(tmp_path):
 def test_the_gate_rejects_the_controls_as_the_readme_says(system):
     found = gated_run(support.CLASS, system).judgement
     shown = found.figures.significance
+    low, high = shown.delta_ci_low, shown.delta_ci_high
 
     assert found.decision.outcome == "reject"
-    assert (
-        f"{shown.mean_delta:+.3f}, interval [{shown.delta_ci_low:+.3f}, {shown.delta_ci_high:+.3f}]"
-        in README
-    )
+    assert f"{shown.mean_delta:+.3f}, interval [{low:+.3f}, {high:+.3f}]" in README
 
 
 def test_the_baseline_is_a_full_run_of_table_converter_that_can_be_repeated():

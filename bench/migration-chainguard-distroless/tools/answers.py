@@ -48,6 +48,4 @@ def task(case: BenchCase, files: Mapping[str, str]) -> tuple[str, dict[str, str]
 def listed(name: str) -> list[dict[str, Any]]:
     """Return the answers of a list, each with ``case``, ``right``, ``why`` and ``files``."""
     held = tomli.loads((CLASS / "tests" / f"{name}.toml").read_text("utf-8"))["answer"]
-    return [
-        {**one, "files": {"Dockerfile": one["dockerfile"], **one.get("files", {})}} for one in held
-    ]
+    return [{**a, "files": {"Dockerfile": a["dockerfile"], **a.get("files", {})}} for a in held]

@@ -42,9 +42,8 @@ class Facts(BaseModel, frozen=True, extra="forbid"):
     dev: tuple[str, ...] = ()
 
 
-FACTS: Final = TypeAdapter(dict[str, Facts]).validate_json(
-    Path(__file__).with_name("facts.json").read_bytes()
-)
+_FILE: Final = Path(__file__).with_name("facts.json")
+FACTS: Final = TypeAdapter(dict[str, Facts]).validate_json(_FILE.read_bytes())
 """Facts by the name under which an image is pulled: every image of the snapshot with a tag ``latest``."""
 
 
