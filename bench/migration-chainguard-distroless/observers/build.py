@@ -103,7 +103,7 @@ def built(files: Mapping[str, str], wanted: Mapping[str, Any]) -> dict[str, Any]
     if program not in BUILDERS:
         raise Unavailable(f"set {BUILDER}={'|'.join(BUILDERS)}")
     builder = Builder(program, stands_in=images() == SOURCES[0])
-    builder.answers()
+    builder.ready()
     with tempfile.TemporaryDirectory(prefix="build-") as work:
         return builder.observe(files, Path(work, "context"), wanted)
 

@@ -88,7 +88,7 @@ class Builder:
             capture_output=True, text=True, check=check, env=env, timeout=timeout,
         )  # fmt: skip
 
-    def answers(self) -> None:
+    def ready(self) -> None:
         """Make sure that the program can build here; :raises Unavailable: it cannot."""
         if shutil.which(self.program) is None:
             raise Unavailable(f"{self.program} is not installed")
