@@ -15,8 +15,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from .dockerfile.config import is_root
-from .dockerfile.directives import foreign_frontend
-from .dockerfile.parser import parse
+from .dockerfile.parser import foreign_frontend, parse
 from .dockerfile.reference import FREE_TAGS, Reference
 from .dockerfile.stages import SCRATCH, borrowed, resolve
 from .expected import ArgvPattern, TiedArgv

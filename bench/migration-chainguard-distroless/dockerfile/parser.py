@@ -1,16 +1,22 @@
 """
-Parses a Dockerfile and checks its form.
+Splits a Dockerfile into instructions, and checks its form.
 
-Tests compare :mod:`.plain_parser` with BuildKit's own parser.
+It follows the documentation and the observed behaviour of BuildKit's parser; tests compare the two. The package
+``dockerfile``, which wraps that parser, is not used here: the runtime of Go does not survive the ``fork`` that gives
+each trial its process, and there are no wheels for Linux on ARM.
 """
 
 from __future__ import annotations
 
+import json
 import re
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from . import plain_parser
-from .instruction import KNOWN, Instruction, Refused
+from .instruction import KNOWN, Heredoc, Instruction, Refused, spelt
+from .words import SPACE, heredoc_names, split_flags, split_words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
 
 MAX_TEXT: Final = 200_000
 """Characters of a file beyond which it is not read."""
@@ -25,6 +31,16 @@ MAX_STAGES: Final = 50
 """Stages beyond which a file is not read."""
 
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
+_BLANKS: Final = re.compile(r"[\t\v\f\r ]+")
+_DIRECTIVE: Final = re.compile(r"#\s*([a-zA-Z][a-zA-Z0-9]*)\s*=\s*(.+?)\s*")
+_FRONTEND: Final = re.compile(
+    r"(?:docker\.io/)?docker/dockerfile(?:-upstream)?(?::[\w.-]+)?(?:@sha256:[0-9a-f]{64})?"
+)
+_HEREDOC_INSTRUCTIONS: Final = ("ADD", "COPY", "RUN")
+_LISTED: Final = ("ADD", "COPY", "EXPOSE", "FROM", "VOLUME")
+_EXEC_FORM: Final = (
+    "ADD", "CMD", "COPY", "ENTRYPOINT", "HEALTHCHECK", "RUN", "SHELL", "VOLUME",
+)  # fmt: skip
 _FROM_FORMS: Final = (1, 3)
 _AT_LEAST: Final = {
     "ADD": 2, "COPY": 2, "ENV": 2, "EXPOSE": 1, "HEALTHCHECK": 1, "LABEL": 2, "RUN": 1, "SHELL": 1, "STOPSIGNAL": 1,
@@ -36,37 +52,24 @@ def parse(text: str) -> tuple[Instruction, ...]:
     """
     Return the instructions of a Dockerfile whose form is right.
 
-    :raises Refused: its form is broken, or it is larger than any real one.
-    """
-    check_text(text)
-    instructions = plain_parser.parse(text)
-    _check(instructions)
-    return instructions
-
-
-def check_text(text: str) -> None:
-    """
-    Refuse text that no editor writes, before a parser reads it.
-
-    :raises Refused: too long, or with control characters or halves of surrogate pairs.
+    :raises Refused: its form is broken; or it is larger than any real one, or has what no editor writes: control
+        characters, halves of surrogate pairs.
     """
     if len(text) > MAX_TEXT or _CONTROL.search(text):
-        raise Refused("dockerfile_unparsable")
+        _refuse()
     if max(len(line.encode()) for line in text.split("\n")) > MAX_LINE:
-        raise Refused("dockerfile_unparsable")
-
-
-def _check(instructions: tuple[Instruction, ...]) -> None:
+        _refuse()
+    instructions = split(text)
     if any(one.name not in KNOWN for one in instructions):
         raise Refused("instruction_unknown")
-    first = next((one.name for one in instructions if one.name != "ARG"), None)
-    if first != "FROM":
+    if next((one.name for one in instructions if one.name != "ARG"), None) != "FROM":
         raise Refused("from_missing")
     stages = sum(one.name == "FROM" for one in instructions)
     if len(instructions) > MAX_INSTRUCTIONS or stages > MAX_STAGES:
-        raise Refused("dockerfile_unparsable")
+        _refuse()
     if not all(map(_formed, instructions)):
-        raise Refused("dockerfile_unparsable")
+        _refuse()
+    return instructions
 
 
 def _formed(one: Instruction) -> bool:
@@ -75,6 +78,158 @@ def _formed(one: Instruction) -> bool:
         return len(words) in _FROM_FORMS and (len(words) == 1 or words[1].upper() == "AS")
     if one.name == "HEALTHCHECK" and words and words[0].upper() not in ("CMD", "NONE"):
         return False
-    if one.name == "SHELL" and not one.json:
-        return False
-    return len(words) >= _AT_LEAST.get(one.name, 0)
+    return len(words) >= _AT_LEAST.get(one.name, 0) and (one.name != "SHELL" or one.json)
+
+
+def split(text: str) -> tuple[Instruction, ...]:
+    """
+    Return the instructions of a Dockerfile, those that do not exist without words.
+
+    :raises Refused: it is empty or malformed.
+    """
+    found = tuple(_Lines(text).instructions())
+    return found or _refuse()
+
+
+def foreign_frontend(text: str) -> bool:
+    """Return whether another program than Docker's own would read the file, and make of it what it likes."""
+    named = [value for name, value in _directives(_lines(text)) if name == "syntax"]
+    return bool(named) and not _FRONTEND.fullmatch(named[0])
+
+
+def _refuse() -> NoReturn:
+    raise Refused("dockerfile_unparsable")
+
+
+def _lines(text: str) -> list[str]:
+    return re.findall(r"[^\n]*\n|[^\n]+", text.removeprefix("\ufeff"))
+
+
+def _directives(lines: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield the parser directives, which count only above everything else, other comments included."""
+    for line in lines:
+        found = _DIRECTIVE.fullmatch(line.strip(SPACE))
+        if not found or found[1].lower() not in ("check", "escape", "syntax"):
+            break
+        yield found[1].lower(), found[2]
+
+
+class _Lines:
+    """The lines of a file, and which is read next."""
+
+    def __init__(self, text: str) -> None:
+        self.lines, self.at = _lines(text), 0
+        marks = [value for name, value in _directives(self.lines) if name == "escape"] or ["\\"]
+        if len(marks) > 1 or marks[0] not in ("\\", "`"):
+            _refuse()
+        self.escape = marks[0]
+
+    def instructions(self) -> Iterator[Instruction]:
+        while self.at < len(self.lines):
+            start = self.at + 1
+            line = self._logical()
+            if line is not None:
+                yield self._instruction(line, start)
+
+    def _logical(self) -> str | None:
+        """Return the next line with those that continue it, None for a blank or a comment."""
+        line, goes_on = self._continued(self._next().lstrip(SPACE))
+        if not goes_on and not line:
+            return None
+        while goes_on and self.at < len(self.lines):
+            follows = self._next()
+            if follows.strip(SPACE) and not follows.lstrip(SPACE).startswith("#"):
+                more, goes_on = self._continued(follows)
+                line += more
+        return line
+
+    def _next(self) -> str:
+        self.at += 1
+        return self.lines[self.at - 1].rstrip("\r\n")
+
+    def _continued(self, line: str) -> tuple[str, bool]:
+        if line.startswith("#"):
+            return "", False
+        bare = line.rstrip(" \t")
+        # Two escapes in a row are an escaped one.
+        if bare.endswith(self.escape) and not bare.endswith(self.escape * 2):
+            return bare[:-1], True
+        return line, False
+
+    def _instruction(self, line: str, start: int) -> Instruction:
+        name, rest = _halves(line)
+        name = spelt(name)
+        inner, inner_rest = _halves(split_flags(rest)[0]) if name == "ONBUILD" else (name, rest)
+        inner = spelt(inner)
+        heredocs = ()
+        if inner in _HEREDOC_INSTRUCTIONS:
+            heredocs = tuple(self._heredoc(end, chomp=held) for end, held in heredoc_names(line))
+        value, is_json, flags = _content(inner, inner_rest, self.escape)
+        if name == "ONBUILD":
+            # The instruction inside must parse; its text is kept as one word.
+            words = line.strip(SPACE).split(maxsplit=1)
+            return Instruction(name, tuple(words[1:]), line=start)
+        return Instruction(name, value, flags, is_json, heredocs, start)
+
+    def _heredoc(self, name: str, *, chomp: bool) -> Heredoc:
+        content = ""
+        while self.at < len(self.lines):
+            raw, end = self.lines[self.at], self._next()
+            if (end.lstrip("\t") if chomp else end) == name:
+                return Heredoc(name, content)
+            content += raw
+        _refuse()
+
+
+def _halves(line: str) -> tuple[str, str]:
+    first, *rest = _BLANKS.split(line.strip(SPACE), maxsplit=1)
+    return first, "".join(rest)
+
+
+def _content(name: str, rest: str, escape: str) -> tuple[tuple[str, ...], bool, tuple[str, ...]]:
+    """Return the words of an instruction, whether they are a JSON list, and the flags."""
+    if name not in KNOWN or name == "ONBUILD":
+        return (), False, ()
+    text, flags = split_flags(rest)
+    text, kind = text.strip(SPACE), ""
+    if name == "HEALTHCHECK":
+        kind, text = _halves(text)
+    found = _json(text) if name in _EXEC_FORM else None
+    if found is not None:
+        words = found
+    elif name in ("ENV", "LABEL"):
+        words = _assignments(text, escape)
+    elif name == "ARG":
+        words = split_words(text, escape)
+    elif name in _LISTED:
+        words = _BLANKS.split(text) if text else []
+    else:
+        words = [text] if text else []
+    return (kind, *words) if kind else tuple(words), found is not None, flags
+
+
+def _json(rest: str) -> list[str] | None:
+    if not rest.startswith("["):
+        return None
+    try:
+        # Text after the list is ignored, as in BuildKit.
+        found: list[Any] = json.JSONDecoder(parse_constant=_not_json).raw_decode(rest)[0]
+    except (ValueError, RecursionError):
+        return None
+    if not all(isinstance(word, str) for word in found):
+        _refuse()
+    return [re.sub(r"[\ud800-\udfff]", "\ufffd", word) for word in found]
+
+
+def _not_json(name: str) -> NoReturn:
+    raise ValueError(name)
+
+
+def _assignments(rest: str, escape: str) -> list[str]:
+    words = split_words(rest, escape)
+    if words and "=" not in words[0]:
+        words = _BLANKS.split(rest, maxsplit=1)
+        return words if len(words) > 1 else _refuse()
+    if not all("=" in word for word in words):
+        _refuse()
+    return [part for word in words for part in word.split("=", 1)]

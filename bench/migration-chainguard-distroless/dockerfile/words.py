@@ -14,31 +14,29 @@ SPACE: Final = (
 )
 """White space as Go defines it; Python's has four control characters more."""
 
+# No two pieces of a word begin alike, so that a text which does not match is given up at once.
+_PIECE: Final = (
+    r"(?P<quote>['\"])(?P<held>(?:\\.|(?!(?P=quote))[^\\])*)(?:(?P=quote)|\\?\Z)|\\(?P<next>.|\Z)"
+)
+_FLAG: Final = re.compile(rf"(?:{_PIECE}|[^{SPACE}\\'\"])+", re.DOTALL)
+_FLAG_PIECE: Final = re.compile(_PIECE, re.DOTALL)
+_SHELL_PIECE: Final = (
+    rf"\\(?:.|\Z)|'[^']*'|\"(?:\\.|[^\"\\])*\"|\$\{{[^}}]*\}}|(?!\$\{{)[^{SPACE}\\'\"]"
+)
+_SHELL_LINE: Final = re.compile(rf"(?:{_SHELL_PIECE}|[{SPACE}])*", re.DOTALL)
+_SHELL_WORD: Final = re.compile(rf"(?:{_SHELL_PIECE})+", re.DOTALL)
 _HEREDOC: Final = re.compile(r"\d*<<(-?)([^<]*)\Z")
 _QUOTED: Final = re.compile(r"\\(.)|'([^']*)'|\"([^\"]*)\"")
-_BRACED: Final = re.compile(r"\$\{[^}]*\}")
 
 
 def split_words(text: str, escape: str) -> list[str]:
     """Return the words of ``ENV``, ``LABEL`` and ``ARG``; quotes and escapes stay in them."""
-    words, word, quote, at = [], "", "", 0
-    while at < len(text):
-        char = text[at]
-        if not quote and char in SPACE:
-            words.append(word)
-            word = ""
-        else:
-            # An escape means nothing in single quotes, and is dropped at the end of the text.
-            if char == escape and quote != "'":
-                at += 1
-                char = escape + text[at] if at < len(text) else ""
-            elif char == quote:
-                quote = ""
-            elif not quote and char in "'\"":
-                quote = char
-            word += char
-        at += 1
-    return [found for found in [*words, word] if found]
+    # An escape means nothing in single quotes, and is dropped at the end of the text.
+    mark, end = re.escape(escape), rf"(?={re.escape(escape)}?\Z)"
+    word = (
+        rf"(?:{mark}.|'[^']*(?:'|\Z)|\"(?:{mark}.|[^\"{mark}])*(?:\"|{end})|[^{SPACE}{mark}'\"])+"
+    )
+    return re.findall(word, text, re.DOTALL)
 
 
 def split_flags(text: str) -> tuple[str, tuple[str, ...]]:
@@ -47,10 +45,10 @@ def split_flags(text: str) -> tuple[str, tuple[str, ...]]:
 
     BuildKit reads this part byte by byte, so each byte stands for a character here.
     """
-    flags = []
+    flags: list[str] = []
     rest = text.encode().decode("latin-1").lstrip(SPACE)
-    while rest.startswith("--"):
-        flag, rest = _flag(rest)
+    while rest.startswith("--") and (found := _FLAG.match(rest)):
+        flag, rest = _FLAG_PIECE.sub(_plain, found[0]), rest[found.end() :]
         if flag == "--":
             break
         flags.append(flag)
@@ -58,67 +56,17 @@ def split_flags(text: str) -> tuple[str, tuple[str, ...]]:
     return rest.encode("latin-1").decode(errors="replace"), tuple(flags)
 
 
-def _flag(text: str) -> tuple[str, str]:
-    flag, quote, at = "", "", 0
-    while at < len(text):
-        char = text[at]
-        if not quote and char in SPACE:
-            break
-        if char == "\\":
-            at += 1
-            flag += text[at : at + 1]
-        elif char == quote:
-            quote = ""
-        elif not quote and char in "'\"":
-            quote = char
-        else:
-            flag += char
-        at += 1
-    return flag, text[at:]
+def _plain(piece: re.Match[str]) -> str:
+    """Return a piece of a flag without its quotes, and without the backslashes that are not in front of another."""
+    return piece["next"] or re.sub(r"(?s)\\(.)", r"\1", piece["held"] or "")
 
 
 def heredoc_names(line: str) -> Iterator[tuple[str, bool]]:
     """Yield the name of each here-document that a line begins, and whether tabs before its end are ignored."""
-    for word in _shell_words(line):
+    # Where a quote is left open, nothing is read.
+    for word in _SHELL_WORD.findall(line) if _SHELL_LINE.fullmatch(line) else ():
         found = _HEREDOC.match(word)
-        if found and (name := _unquoted(found[2])):
+        # Without its quotes and backslashes.
+        name = _QUOTED.sub(lambda held: held[held.lastindex or 0], found[2]) if found else ""
+        if found and name:
             yield name, found[1] == "-"
-
-
-def _shell_words(text: str) -> list[str]:
-    """Return the words of a shell line with their quotes; none at all where a quote is left open."""
-    words, word, at = [], "", 0
-    while at < len(text):
-        char = text[at]
-        if char in SPACE:
-            words.append(word)
-            word, end = "", at + 1
-        elif char in "'\"":
-            end = _closing(text, at)
-        elif char == "\\":
-            end = at + 2
-        elif text.startswith("${", at):
-            braced = _BRACED.match(text, at)
-            end = braced.end() if braced else 0
-        else:
-            end = at + 1
-        if not end:
-            return []
-        word += "" if char in SPACE else text[at:end]
-        at = end
-    return [*words, word]
-
-
-def _closing(text: str, at: int) -> int:
-    """Return the position after the closing quote, 0 if there is none."""
-    quote, at = text[at], at + 1
-    while at < len(text):
-        if text[at] == quote:
-            return at + 1
-        at += 2 if text[at] == "\\" and quote == '"' else 1
-    return 0
-
-
-def _unquoted(word: str) -> str:
-    """Return a word without its quotes and backslashes."""
-    return _QUOTED.sub(lambda found: found[found.lastindex or 0], word)

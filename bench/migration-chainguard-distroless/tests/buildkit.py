@@ -13,9 +13,7 @@ from _benchgate_bench.migration_chainguard_distroless.dockerfile.instruction imp
     Refused,
     spelt,
 )
-from _benchgate_bench.migration_chainguard_distroless.dockerfile.plain_parser import (
-    parse as read_plain,
-)
+from _benchgate_bench.migration_chainguard_distroless.dockerfile.parser import split
 from _benchgate_bench.migration_chainguard_distroless.dockerfile.words import SPACE
 
 
@@ -47,7 +45,7 @@ def parse(text: str) -> tuple[Instruction, ...]:
         raise Refused("dockerfile_unparsable") from None
     except UnicodeDecodeError:
         # The library cut a flag's value at a byte, and half a character cannot be decoded.
-        return read_plain(text)
+        return split(text)
     return tuple(map(_instruction, commands))
 
 

@@ -2,7 +2,6 @@
 """Both parsers read the same, and refuse the same."""
 
 import pytest
-from _benchgate_bench.migration_chainguard_distroless.dockerfile import plain_parser
 from _benchgate_bench.migration_chainguard_distroless.dockerfile.instruction import (
     Heredoc,
     Instruction,
@@ -12,6 +11,7 @@ from _benchgate_bench.migration_chainguard_distroless.dockerfile.parser import (
     MAX_LINE,
     MAX_TEXT,
     parse,
+    split,
 )
 from _benchgate_bench.migration_chainguard_distroless.tests import buildkit
 from _benchgate_bench.migration_chainguard_distroless.tests.corpus import HARD, ODD, shipped
@@ -37,13 +37,13 @@ def test_both_parsers_read_every_shipped_file_and_every_output_alike(name):
     found = buildkit.parse(text)
 
     assert found
-    assert plain_parser.parse(text) == found
+    assert split(text) == found
 
 
 @needs_buildkit
 @pytest.mark.parametrize("text", [*HARD.values(), *ODD])
 def test_both_parsers_read_the_adversarial_corpus_alike(text):
-    assert read(plain_parser.parse, text) == read(buildkit.parse, text)
+    assert read(split, text) == read(buildkit.parse, text)
 
 
 LINES = st.lists(
@@ -67,12 +67,10 @@ LINES = st.lists(
 def test_both_parsers_read_any_mixture_of_lines_alike(lines, end, ended):
     text = end.join(lines) + (end if ended else "")
 
-    assert read(plain_parser.parse, text) == read(buildkit.parse, text)
+    assert read(split, text) == read(buildkit.parse, text)
 
 
-@pytest.mark.parametrize(
-    "one", [pytest.param(one, id=one.__name__) for one in (plain_parser.parse, parse)]
-)
+@pytest.mark.parametrize("one", [pytest.param(one, id=one.__name__) for one in (split, parse)])
 def test_hard_files_are_read_as_they_are_meant(one):
     assert one(HARD["heredocs"]) == (
         Instruction("FROM", ("a",), line=1),
@@ -185,6 +183,6 @@ def test_a_thousand_instructions_and_fifty_stages_are_still_read():
 
 
 def test_the_last_of_two_flags_counts():
-    one = plain_parser.parse("FROM a\nCOPY --from=b --from=c --chown=1 x y\n")[1]
+    one = split("FROM a\nCOPY --from=b --from=c --chown=1 x y\n")[1]
 
     assert (one.flag("from"), one.flag("chown"), one.flag("chmod")) == ("c", "1", None)
