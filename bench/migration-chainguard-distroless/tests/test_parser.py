@@ -128,6 +128,7 @@ def test_a_missing_package_is_noticed(monkeypatch):
     [
         ("# nothing\n", "dockerfile_unparsable"),
         ("FROM a\nRUN <<E\n", "dockerfile_unparsable"),
+        ("FROM a\nCMD [1, 2]\n", "dockerfile_unparsable"),
         ("FROM a\x1f\n", "dockerfile_unparsable"),
         ("FROM a \udfff\n", "dockerfile_unparsable"),
         ("FROM a b\n", "dockerfile_unparsable"),
