@@ -14,10 +14,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from .dockerfile.config import is_root
 from .dockerfile.parser import foreign_frontend, parse
 from .dockerfile.reference import FREE_TAGS, Reference
-from .dockerfile.stages import SCRATCH, borrowed, resolve
+from .dockerfile.stages import SCRATCH, borrowed, is_root, resolve
 from .expected import ArgvPattern, TiedArgv
 from .project import DOCKERFILE
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import posixpath
+import re
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from .config import Config, initial
-from .expand import expand
 from .instruction import Refused
 from .parser import parse
 from .reference import Reference
+from .words import expand
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -27,6 +28,32 @@ PLATFORM: Final = MappingProxyType(
 """The arguments that a builder sets itself; a stage sees those that it declares."""
 
 _AS_WRITTEN: Final = ("CMD", "ENTRYPOINT", "HEALTHCHECK", "ONBUILD", "RUN", "SHELL")
+_NUMBER: Final = re.compile(r"[+-]?[0-9]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """
+    What the text of a stage says of its image's configuration; command, ports and check of an image are observed.
+
+    :param workdir: empty if no instruction sets it.
+    """
+
+    user: str = ""
+    workdir: str = ""
+    env: Mapping[str, str] = field(default_factory=dict)
+    args: Mapping[str, str] = field(default_factory=dict)
+
+
+def is_number(name: str) -> bool:
+    """Return whether a user is given by number."""
+    return bool(_NUMBER.fullmatch(name))
+
+
+def is_root(text: str) -> bool:
+    """Return whether a ``USER`` value is root; without a name it is."""
+    name = text.partition(":")[0]
+    return name in ("", "root") or (is_number(name) and not name.lstrip("+-").strip("0"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,33 +173,23 @@ def resolve(
     """
     stages: list[Stage] = []
     head: list[Instruction] = []
-    globals_: dict[str, str] = dict(PLATFORM)
-    for written in instructions:
-        one = _with(written, given or {})
+    given, outer = given or {}, dict(PLATFORM)
+    for one in instructions:
         if one.name == "FROM":
-            stages.append(_begin(one, stages, globals_))
-            parent = stages[-1].parent
-            for trigger in (
-                one for step in (parent.steps if parent else ()) for one in triggered(step)
-            ):
-                stages[-1] = _go_on(stages[-1], trigger, globals_)
+            stages.append(_begin(one, stages, outer))
+            above = stages[-1].parent.steps if stages[-1].parent else ()
+            following = [trigger for step in above for trigger in triggered(step)]
         elif not stages:
             head.append(one)
-            globals_.update(_declared(one, globals_, {}))
+            outer |= _declared(one, outer, {}, given)
+            continue
         else:
-            stages[-1] = _go_on(stages[-1], one, globals_)
+            following = [one]
+        for step in following:
+            stages[-1] = _go_on(stages[-1], step, outer, given)
     if target and _find(stages, target) is None:
         raise Refused("target_missing")
     return Build(tuple(stages), tuple(head), target)
-
-
-def _with(one: Instruction, given: Mapping[str, str]) -> Instruction:
-    """Return an ``ARG`` with the values that the builder is given in the place of its defaults."""
-    if one.name != "ARG":
-        return one
-    pairs = [(word.partition("=")[0], word) for word in one.value]
-    words = (f"{name}={given[name]}" if name in given else word for name, word in pairs)
-    return replace(one, value=tuple(words))
 
 
 def triggered(step: Step) -> tuple[Instruction, ...]:
@@ -191,9 +208,12 @@ def _find(stages: Iterable[Stage], name: str) -> Stage | None:
     return found
 
 
-def _begin(one: Instruction, stages: list[Stage], globals_: Mapping[str, str]) -> Stage:
-    base = expand(one.value[0], globals_)
+def _begin(one: Instruction, stages: list[Stage], outer: Mapping[str, str]) -> Stage:
+    base = expand(one.value[0], outer)
     parent = next((stage for stage in reversed(stages) if stage.name == base.lower() != ""), None)
+    reference = Reference.read(base)
+    # Most of Chainguard's images run as 65532, others as root.
+    initial = Config(user="65532" if reference and reference.chainguard else "")
     return Stage(
         index=len(stages),
         name=one.value[2].lower() if len(one.value) > 1 else "",
@@ -201,32 +221,44 @@ def _begin(one: Instruction, stages: list[Stage], globals_: Mapping[str, str]) -
         parent=parent,
         platform=one.flag("platform") or "",
         steps=(),
-        config=replace(parent.config, args={}) if parent else initial(base),
+        config=replace(parent.config, args={}) if parent else initial,
     )
 
 
-def _go_on(stage: Stage, one: Instruction, globals_: Mapping[str, str]) -> Stage:
-    before = stage.config
-    variables = {**before.args, **before.env}
-    words = (
-        one.value
-        if one.name in _AS_WRITTEN
-        else tuple(expand(word, variables) for word in one.value)
-    )
-    after = before.changed(one.name, words)
+def _go_on(
+    stage: Stage, one: Instruction, outer: Mapping[str, str], given: Mapping[str, str]
+) -> Stage:
+    config, words = stage.config, one.value
+    variables = {**config.args, **config.env}
+    if one.name not in _AS_WRITTEN:
+        words = tuple(expand(word, variables) for word in words)
     if one.name == "ARG":
-        after = replace(before, args={**before.args, **_declared(one, variables, globals_)})
-    return replace(stage, steps=(*stage.steps, Step(one, words)), config=after)
+        args = {**config.args, **_declared(one, variables, outer, given)}
+        config = replace(config, args=args)
+    elif one.name == "ENV":
+        env = {**config.env, **dict(zip(words[::2], words[1::2], strict=True))}
+        config = replace(config, env=env)
+    elif one.name == "USER":
+        config = replace(config, user=words[0])
+    elif one.name == "WORKDIR":
+        path = posixpath.normpath(posixpath.join("/", config.workdir, words[0]))
+        config = replace(config, workdir="/" + path.lstrip("/"))
+    return replace(stage, steps=(*stage.steps, Step(one, words)), config=config)
 
 
 def _declared(
-    one: Instruction, variables: Mapping[str, str], outer: Mapping[str, str]
+    one: Instruction,
+    variables: Mapping[str, str],
+    outer: Mapping[str, str],
+    given: Mapping[str, str],
 ) -> dict[str, str]:
-    """Return the arguments that an ``ARG`` sets; one without a default takes the global value, if any."""
+    """Return the arguments that an ``ARG`` sets: as given, or to its default, or without one to the global value."""
     found: dict[str, str] = {}
     for word in one.value:
-        name, given, default = word.partition("=")
-        if given:
+        name, assigned, default = word.partition("=")
+        if name in given:
+            found[name] = given[name]
+        elif assigned:
             found[name] = expand(default, {**variables, **found})
         elif name in outer:
             found[name] = outer[name]

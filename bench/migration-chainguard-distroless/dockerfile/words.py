@@ -1,12 +1,14 @@
-"""Splits the text of an instruction into words, as BuildKit does."""
+"""Splits the text of an instruction into words, and fills in variables, as BuildKit does."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Final
 
+from .instruction import Refused
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 SPACE: Final = (
     "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
@@ -27,6 +29,20 @@ _SHELL_LINE: Final = re.compile(rf"(?:{_SHELL_PIECE}|[{SPACE}])*", re.DOTALL)
 _SHELL_WORD: Final = re.compile(rf"(?:{_SHELL_PIECE})+", re.DOTALL)
 _HEREDOC: Final = re.compile(r"\d*<<(-?)([^<]*)\Z")
 _QUOTED: Final = re.compile(r"\\(.)|'([^']*)'|\"([^\"]*)\"")
+
+MAX_VALUE: Final = 20_000
+"""Longest value, in characters: variables that contain each other can double in length at each step."""
+
+_VARIABLE: Final = re.compile(
+    r"""
+      \\(?P<escaped>.)
+    | '(?P<single>[^']*)'
+    | "(?P<double>(?:\\.|[^"\\])*)"
+    | \$(?P<bare>[A-Za-z_]\w*)
+    | \$\{(?P<name>[A-Za-z_]\w*)(?:(?P<mode>:?[-+])(?P<word>(?:[^{}]|\$\{[^{}]*\})*))?\}
+    """,
+    re.VERBOSE | re.DOTALL | re.ASCII,
+)
 
 
 def split_words(text: str, escape: str) -> list[str]:
@@ -70,3 +86,37 @@ def heredoc_names(line: str) -> Iterator[tuple[str, bool]]:
         name = _QUOTED.sub(lambda held: held[held.lastindex or 0], found[2]) if found else ""
         if found and name:
             yield name, found[1] == "-"
+
+
+def expand(text: str, variables: Mapping[str, str]) -> str:
+    """
+    Return a word with variables substituted and quotes removed; an unset variable is empty.
+
+    :raises Refused: the result is longer than :data:`MAX_VALUE`.
+    """
+
+    def fill(found: re.Match[str]) -> str:
+        if found["double"] is not None:
+            # Single quotes mean nothing inside double ones.
+            return expand(found["double"].replace("'", "\\'"), variables)
+        if found["name"] is not None:
+            return _braced(found, variables)
+        if found["bare"] is not None:
+            return variables.get(found["bare"], "")
+        return found["escaped"] or found["single"] or ""
+
+    filled = _VARIABLE.sub(fill, text)
+    if len(filled) > MAX_VALUE:
+        raise Refused("dockerfile_unparsable")
+    return filled
+
+
+def _braced(found: re.Match[str], variables: Mapping[str, str]) -> str:
+    value, mode = variables.get(found["name"]), found["mode"] or ""
+    # With the colon an empty value counts as unset.
+    given = value is not None and (bool(value) or not mode.startswith(":"))
+    if mode.endswith("+"):
+        return expand(found["word"], variables) if given else ""
+    if mode.endswith("-") and not given:
+        return expand(found["word"], variables)
+    return value or ""

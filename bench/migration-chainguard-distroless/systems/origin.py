@@ -7,7 +7,7 @@ import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from _benchgate_bench.migration_chainguard_distroless.dockerfile.config import is_number, is_root
+from _benchgate_bench.migration_chainguard_distroless.dockerfile.stages import is_number, is_root
 from _benchgate_bench.migration_chainguard_distroless.observers.standins.facts import FACTS
 
 if TYPE_CHECKING:

@@ -2,11 +2,11 @@
 """Docker's rules for making one configuration of many instructions."""
 
 import pytest
-from _benchgate_bench.migration_chainguard_distroless.dockerfile.expand import MAX_VALUE, expand
 from _benchgate_bench.migration_chainguard_distroless.dockerfile.instruction import Refused
 from _benchgate_bench.migration_chainguard_distroless.dockerfile.parser import parse
 from _benchgate_bench.migration_chainguard_distroless.dockerfile.reference import Reference
 from _benchgate_bench.migration_chainguard_distroless.dockerfile.stages import borrowed, resolve
+from _benchgate_bench.migration_chainguard_distroless.dockerfile.words import MAX_VALUE, expand
 from _benchgate_bench.migration_chainguard_distroless.tests.support import FREE, build
 
 OTHER = "FROM debian\n"
