@@ -12,7 +12,7 @@ from .harms.secrets import in_address, in_lines, is_secret
 from .harms.unverified import in_command, in_variable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from .dockerfile.instruction import Instruction
     from .dockerfile.stages import Build, Stage
@@ -52,32 +52,36 @@ def findings(build: Build) -> frozenset[Finding]:
 
 
 def _of_stage(stage: Stage) -> Iterator[Finding]:
-    texts = [text for step in stage.all_steps for text in _texts(step)]
-    unpinned = (step.words for step in stage.all_steps if step.name == "ADD" and not _pinned(step))
+    steps = [*_unfolded(stage.all_steps)]
+    texts = [text for step in steps for text in _texts(step)]
+    unpinned = (step.words for step in steps if step.name == "ADD" and not _pinned(step))
     # In a folder a file keeps the name that its address has.
     fetched = [one for words in unpinned for one in words[-1 if words[-1][-1:] != "/" else 0 :]]
     if fetches_and_runs(texts, fetched):
         yield "pipe_to_shell", "RUN"
-    for step in stage.steps:
+    for step in _unfolded(stage.steps):
         yield from _step(step)
+
+
+def _unfolded(steps: Iterable[Step]) -> Iterator[Step]:
+    """Yield steps, each ``ONBUILD`` followed by what it does."""
+    for step in steps:
+        yield step
+        yield from _unfolded(Step(one, one.value) for one in triggered(step))
 
 
 def _texts(step: Step) -> Iterator[str]:
     """Yield the shell texts of a step."""
     if step.name == "RUN":
-        line = (
-            _BEGINS.sub("", " ".join(step.words))
-            if step.instruction.heredocs
-            else " ".join(step.words)
-        )
+        line = " ".join(step.words)
+        if step.instruction.heredocs:
+            line = _BEGINS.sub("", line)
         yield line
         # If there is a shell anywhere in the line, or nothing else, it may run any of the here-documents.
         if not line.strip() or _SHELL.search(line):
             yield from (held.content for held in step.instruction.heredocs)
     elif step.name in ("CMD", "ENTRYPOINT", "HEALTHCHECK", "SHELL"):
         yield " ".join(step.words)
-    elif step.name == "ONBUILD":
-        yield from (text for one in triggered(step) for text in _texts(Step(one, one.value)))
 
 
 def _step(step: Step) -> Iterator[Finding]:
@@ -90,9 +94,6 @@ def _step(step: Step) -> Iterator[Finding]:
         yield from _variables(step.instruction)
     elif step.name in ("ADD", "COPY"):
         yield from _sources(step)
-    elif step.name == "ONBUILD":
-        for one in triggered(step):
-            yield from _step(Step(one, one.value))
 
 
 def _sources(step: Step) -> Iterator[Finding]:
@@ -113,12 +114,8 @@ def _pinned(step: Step) -> bool:
 
 def _variables(one: Instruction) -> Iterator[Finding]:
     words = one.value
-    if one.name == "ARG":
-        parts = [word.partition("=") for word in words]
-        pairs = [(name, value) for name, _, value in parts]
-    else:
-        pairs = list(zip(words[::2], words[1::2], strict=True))
-    for name, value in pairs:
+    pairs = zip(words[::2], words[1::2], strict=True)
+    for name, value in (word.partition("=")[::2] for word in words) if one.name == "ARG" else pairs:
         if is_secret(name, value) or in_address(value):
             yield "secret_in_env", name
         if one.name != "LABEL" and in_variable(name, value):

@@ -67,7 +67,7 @@ def fetches_and_runs(texts: Iterable[str], added: Iterable[str] = ()) -> bool:
     """
     saved = {_plain(path) for path in added}
     for text in texts:
-        code = _code(text)
+        code = without_comments(text)
         if _at_once(code):
             return True
         checked = bool(_CHECKED.search(code))
@@ -78,7 +78,8 @@ def fetches_and_runs(texts: Iterable[str], added: Iterable[str] = ()) -> bool:
     return False
 
 
-def _code(text: str) -> str:
+def without_comments(text: str) -> str:
+    """Return a shell text as one with neither comments nor continued lines."""
     lines = text.replace("\\\n", " ").split("\n")
     return "\n".join(line for line in lines if not line.lstrip().startswith("#"))
 
