@@ -18,10 +18,8 @@ POLICY: Final = "policy.json"
 """Which registry and tags a system may use; not part of the project."""
 
 MAX_FILES: Final = 50
-"""Files of an answer beyond which it is not read."""
-
 MAX_NAME: Final = 100
-"""Characters of a path beyond which an answer is not read."""
+"""Files of an answer, and characters of a path, beyond which it is not read."""
 
 _NAME: Final = re.compile(r"[\w.][\w.@+-]*(?:/[\w.][\w.@+-]*)*", re.ASCII)
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from benchgate import BenchScore
 
-from .axes import AXES, FAMILIES, READ, Answer, axes, migrated, resolved, runs_as_root
+from .axes import AXES, FAMILIES, READ, Answer, axes, migrated, runs_as_root
 from .dockerfile.instruction import Refused
 from .dockerfile.parser import parse
 from .dockerfile.stages import SCRATCH, resolve
@@ -74,11 +74,9 @@ def sources_edited(answer: Answer) -> bool:
 
 def _harm(answer: Answer) -> frozenset[Finding]:
     """Return all harm: of the text; and what was seen in the image and of its process, which a negative has not."""
-    found = findings(answer.build)
-    if DOCKERFILE in answer.before:
-        # What the given image loads first, its owner wants.
-        given = resolved(answer.before[DOCKERFILE], answer.expected).final.config.env
-        found -= {("library_preloaded", name) for name in given}
+    # What the given image loads first, its owner wants.
+    given = {("library_preloaded", name) for name in answer.given.env}
+    found = findings(answer.build) - given
     if answer.seen.get("asked") is False:
         return found
     for key, code in (("secrets", "secret_in_image"), ("setuid", "setuid_program")):

@@ -19,16 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 MAX_TEXT: Final = 200_000
-"""Characters of a file beyond which it is not read."""
-
 MAX_LINE: Final = 60_000
-"""Bytes of a line beyond which a file is not read; BuildKit stops at 65535."""
-
 MAX_INSTRUCTIONS: Final = 1000
-"""Instructions beyond which a file is not read."""
-
 MAX_STAGES: Final = 50
-"""Stages beyond which a file is not read."""
+"""Characters, bytes of a line (BuildKit stops at 65535), instructions and stages beyond which a file is not read."""
 
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 _BLANKS: Final = re.compile(r"[\t\v\f\r ]+")
@@ -161,9 +155,8 @@ class _Lines:
         name = spelt(name)
         inner, inner_rest = _halves(split_flags(rest)[0]) if name == "ONBUILD" else (name, rest)
         inner = spelt(inner)
-        heredocs = ()
-        if inner in _HEREDOC_INSTRUCTIONS:
-            heredocs = tuple(self._heredoc(end, chomp=held) for end, held in heredoc_names(line))
+        ends = heredoc_names(line) if inner in _HEREDOC_INSTRUCTIONS else ()
+        heredocs = tuple(self._heredoc(end, chomp=chomp) for end, chomp in ends)
         value, is_json, flags = _content(inner, inner_rest, self.escape)
         if name == "ONBUILD":
             # The instruction inside must parse; its text is kept as one word.

@@ -14,7 +14,7 @@ from .reference import Reference
 from .words import expand
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from .instruction import Instruction
 
@@ -28,6 +28,7 @@ PLATFORM: Final = MappingProxyType(
 """The arguments that a builder sets itself; a stage sees those that it declares."""
 
 _AS_WRITTEN: Final = ("CMD", "ENTRYPOINT", "HEALTHCHECK", "ONBUILD", "RUN", "SHELL")
+_MOUNTED: Final = re.compile(r"(?:\A--mount=|,)from=([^,]+)")
 _NUMBER: Final = re.compile(r"[+-]?[0-9]+")
 
 
@@ -128,8 +129,7 @@ class Build:
     @property
     def final(self) -> Stage:
         """The stage that becomes the image."""
-        found = _find(self.stages, self.target) if self.target else None
-        return found or self.stages[-1]
+        return _find(self.stages, self.target) or self.stages[-1]
 
     def find(self, name: str, before: Stage) -> Stage | None:
         """Return the earlier stage of a name or a number, None if it means an image."""
@@ -150,15 +150,13 @@ class Build:
 
 def borrowed(stage: Stage) -> tuple[str, ...]:
     """Return the names of the stages and images that a stage copies or mounts files from."""
-    names = []
-    for step in stage.steps:
-        if step.name in ("COPY", "ADD"):
-            names.append(step.instruction.flag("from"))
-        if step.name == "RUN":
-            mounts = (flag for flag in step.instruction.flags if flag.startswith("--mount="))
-            parts = (part for flag in mounts for part in flag[len("--mount=") :].split(","))
-            names += [part[len("from=") :] for part in parts if part.startswith("from=")]
-    return tuple(name for name in names if name)
+    names: list[str] = []
+    for one in (step.instruction for step in stage.steps):
+        if one.name in ("COPY", "ADD"):
+            names.append(one.flag("from") or "")
+        if one.name == "RUN":
+            names += [name for flag in one.flags for name in _MOUNTED.findall(flag)]
+    return tuple(filter(None, names))
 
 
 def resolve(
@@ -200,12 +198,9 @@ def triggered(step: Step) -> tuple[Instruction, ...]:
         return ()
 
 
-def _find(stages: Iterable[Stage], name: str) -> Stage | None:
-    found = None
-    for stage in stages:
-        if name == str(stage.index) or (stage.name and name.lower() == stage.name):
-            found = stage
-    return found
+def _find(stages: Sequence[Stage], name: str) -> Stage | None:
+    meant = (one for one in reversed(stages) if name == str(one.index) or name.lower() == one.name)
+    return next(meant, None) if name else None
 
 
 def _begin(one: Instruction, stages: list[Stage], outer: Mapping[str, str]) -> Stage:
