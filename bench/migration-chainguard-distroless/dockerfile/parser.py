@@ -81,8 +81,21 @@ def split(text: str) -> tuple[Instruction, ...]:
 
     :raises Refused: it is empty or malformed.
     """
-    found = tuple(_Lines(text).instructions())
-    return found or _refuse()
+    lines = _lines(text)
+    marks = [value for name, value in _directives(lines) if name == "escape"] or ["\\"]
+    if len(marks) > 1 or marks[0] not in ("\\", "`"):
+        _refuse()
+    found, rest = [], enumerate(lines, 1)
+    for number, raw in rest:
+        line, goes_on = _continued(raw.lstrip(SPACE), marks[0])
+        if not line and not goes_on:
+            continue
+        while goes_on and (after := next(rest, None)):
+            if after[1].strip(SPACE) and not after[1].lstrip(SPACE).startswith("#"):
+                more, goes_on = _continued(after[1], marks[0])
+                line += more
+        found.append(_instruction(line, number, marks[0], rest))
+    return tuple(found) or _refuse()
 
 
 def foreign_frontend(text: str) -> bool:
@@ -108,70 +121,42 @@ def _directives(lines: Iterable[str]) -> Iterator[tuple[str, str]]:
         yield found[1].lower(), found[2]
 
 
-class _Lines:
-    """The lines of a file, and which is read next."""
+def _continued(raw: str, escape: str) -> tuple[str, bool]:
+    """Return a line, without its end, and whether the next continues it."""
+    line = raw.rstrip("\r\n")
+    if line.startswith("#"):
+        return "", False
+    bare = line.rstrip(" \t")
+    # Two escapes in a row are an escaped one.
+    if bare.endswith(escape) and not bare.endswith(escape * 2):
+        return bare[:-1], True
+    return line, False
 
-    def __init__(self, text: str) -> None:
-        self.lines, self.at = _lines(text), 0
-        marks = [value for name, value in _directives(self.lines) if name == "escape"] or ["\\"]
-        if len(marks) > 1 or marks[0] not in ("\\", "`"):
-            _refuse()
-        self.escape = marks[0]
 
-    def instructions(self) -> Iterator[Instruction]:
-        while self.at < len(self.lines):
-            start = self.at + 1
-            line = self._logical()
-            if line is not None:
-                yield self._instruction(line, start)
+def _instruction(
+    line: str, number: int, escape: str, rest: Iterator[tuple[int, str]]
+) -> Instruction:
+    name, words = _halves(line)
+    name = spelt(name)
+    inner, words = _halves(split_flags(words)[0]) if name == "ONBUILD" else (name, words)
+    inner = spelt(inner)
+    ends = heredoc_names(line) if inner in _HEREDOC_INSTRUCTIONS else ()
+    heredocs = tuple(_heredoc(end, rest, chomp=chomp) for end, chomp in ends)
+    value, is_json, flags = _content(inner, words, escape)
+    if name == "ONBUILD":
+        # The instruction inside must parse; its text is kept as one word.
+        return Instruction(name, tuple(line.strip(SPACE).split(maxsplit=1)[1:]), line=number)
+    return Instruction(name, value, flags, is_json, heredocs, number)
 
-    def _logical(self) -> str | None:
-        """Return the next line with those that continue it, None for a blank or a comment."""
-        line, goes_on = self._continued(self._next().lstrip(SPACE))
-        if not goes_on and not line:
-            return None
-        while goes_on and self.at < len(self.lines):
-            follows = self._next()
-            if follows.strip(SPACE) and not follows.lstrip(SPACE).startswith("#"):
-                more, goes_on = self._continued(follows)
-                line += more
-        return line
 
-    def _next(self) -> str:
-        self.at += 1
-        return self.lines[self.at - 1].rstrip("\r\n")
-
-    def _continued(self, line: str) -> tuple[str, bool]:
-        if line.startswith("#"):
-            return "", False
-        bare = line.rstrip(" \t")
-        # Two escapes in a row are an escaped one.
-        if bare.endswith(self.escape) and not bare.endswith(self.escape * 2):
-            return bare[:-1], True
-        return line, False
-
-    def _instruction(self, line: str, start: int) -> Instruction:
-        name, rest = _halves(line)
-        name = spelt(name)
-        inner, inner_rest = _halves(split_flags(rest)[0]) if name == "ONBUILD" else (name, rest)
-        inner = spelt(inner)
-        ends = heredoc_names(line) if inner in _HEREDOC_INSTRUCTIONS else ()
-        heredocs = tuple(self._heredoc(end, chomp=chomp) for end, chomp in ends)
-        value, is_json, flags = _content(inner, inner_rest, self.escape)
-        if name == "ONBUILD":
-            # The instruction inside must parse; its text is kept as one word.
-            words = line.strip(SPACE).split(maxsplit=1)
-            return Instruction(name, tuple(words[1:]), line=start)
-        return Instruction(name, value, flags, is_json, heredocs, start)
-
-    def _heredoc(self, name: str, *, chomp: bool) -> Heredoc:
-        content = ""
-        while self.at < len(self.lines):
-            raw, end = self.lines[self.at], self._next()
-            if (end.lstrip("\t") if chomp else end) == name:
-                return Heredoc(name, content)
-            content += raw
-        _refuse()
+def _heredoc(name: str, rest: Iterator[tuple[int, str]], *, chomp: bool) -> Heredoc:
+    content = ""
+    for _, raw in rest:
+        end = raw.rstrip("\r\n")
+        if (end.lstrip("\t") if chomp else end) == name:
+            return Heredoc(name, content)
+        content += raw
+    _refuse()
 
 
 def _halves(line: str) -> tuple[str, str]:
