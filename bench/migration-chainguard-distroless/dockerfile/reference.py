@@ -40,8 +40,7 @@ class Reference:
     @property
     def chainguard(self) -> bool:
         """Whether it is an image of Chainguard's registry: registry, organisation, name."""
-        parts = self.name.split("/")
-        return parts[0] == REGISTRY and len(parts) == 3 and all(parts)
+        return bool(re.fullmatch(rf"{re.escape(REGISTRY)}/[^/]+/[^/]+", self.name))
 
     @property
     def image(self) -> str:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from .instruction import Instruction
 
+    Variables = Mapping[str, str]
+
 SCRATCH: Final = "scratch"
 PLATFORM: Final = MappingProxyType(
     {
@@ -29,7 +31,6 @@ PLATFORM: Final = MappingProxyType(
 
 _AS_WRITTEN: Final = ("CMD", "ENTRYPOINT", "HEALTHCHECK", "ONBUILD", "RUN", "SHELL")
 _MOUNTED: Final = re.compile(r"(?:\A--mount=|,)from=([^,]+)")
-_NUMBER: Final = re.compile(r"[+-]?[0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +49,12 @@ class Config:
 
 def is_number(name: str) -> bool:
     """Return whether a user is given by number."""
-    return bool(_NUMBER.fullmatch(name))
+    return bool(re.fullmatch(r"[+-]?[0-9]+", name))
 
 
 def is_root(text: str) -> bool:
     """Return whether a ``USER`` value is root; without a name it is."""
-    name = text.partition(":")[0]
-    return name in ("", "root") or (is_number(name) and not name.lstrip("+-").strip("0"))
+    return bool(re.fullmatch(r"(?:root|[+-]?0+)?(?::.*)?", text, re.DOTALL))
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +160,7 @@ def borrowed(stage: Stage) -> tuple[str, ...]:
 
 
 def resolve(
-    instructions: Iterable[Instruction], target: str = "", given: Mapping[str, str] | None = None
+    instructions: Iterable[Instruction], target: str = "", given: Variables | None = None
 ) -> Build:
     """
     Return the stages of a parsed Dockerfile.
@@ -203,7 +203,7 @@ def _find(stages: Sequence[Stage], name: str) -> Stage | None:
     return next(meant, None) if name else None
 
 
-def _begin(one: Instruction, stages: list[Stage], outer: Mapping[str, str]) -> Stage:
+def _begin(one: Instruction, stages: list[Stage], outer: Variables) -> Stage:
     base = expand(one.value[0], outer)
     parent = next((stage for stage in reversed(stages) if stage.name == base.lower() != ""), None)
     reference = Reference.read(base)
@@ -220,9 +220,7 @@ def _begin(one: Instruction, stages: list[Stage], outer: Mapping[str, str]) -> S
     )
 
 
-def _go_on(
-    stage: Stage, one: Instruction, outer: Mapping[str, str], given: Mapping[str, str]
-) -> Stage:
+def _go_on(stage: Stage, one: Instruction, outer: Variables, given: Variables) -> Stage:
     config, words = stage.config, one.value
     variables = {**config.args, **config.env}
     if one.name not in _AS_WRITTEN:
@@ -242,10 +240,7 @@ def _go_on(
 
 
 def _declared(
-    one: Instruction,
-    variables: Mapping[str, str],
-    outer: Mapping[str, str],
-    given: Mapping[str, str],
+    one: Instruction, variables: Variables, outer: Variables, given: Variables
 ) -> dict[str, str]:
     """Return the arguments that an ``ARG`` sets: as given, or to its default, or without one to the global value."""
     found: dict[str, str] = {}

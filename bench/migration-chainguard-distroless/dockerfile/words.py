@@ -115,8 +115,6 @@ def _braced(found: re.Match[str], variables: Mapping[str, str]) -> str:
     value, mode = variables.get(found["name"]), found["mode"] or ""
     # With the colon an empty value counts as unset.
     given = value is not None and (bool(value) or not mode.startswith(":"))
-    if mode.endswith("+"):
-        return expand(found["word"], variables) if given else ""
-    if mode.endswith("-") and not given:
+    if mode[-1:] == ("+" if given else "-"):
         return expand(found["word"], variables)
-    return value or ""
+    return "" if mode.endswith("+") else value or ""
