@@ -1,4 +1,4 @@
-"""The parts of a Dockerfile, the same for both parsers."""
+"""The parts of a Dockerfile."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ KNOWN: Final = frozenset(
         "ONBUILD", "RUN", "SHELL", "STOPSIGNAL", "USER", "VOLUME", "WORKDIR",
     }
 )  # fmt: skip
-"""The instructions that exist; neither parser rejects others."""
+"""The instructions that exist."""
 
 
 class Refused(ValueError):

@@ -190,17 +190,13 @@ def _json(rest: str) -> list[str] | None:
     if not rest.startswith("["):
         return None
     try:
-        # Text after the list is ignored, as in BuildKit.
-        found: list[Any] = json.JSONDecoder(parse_constant=_not_json).raw_decode(rest)[0]
+        # Text after the list is ignored, as in BuildKit; NaN and Infinity are no JSON, and no int.
+        found: list[Any] = json.JSONDecoder(parse_constant=int).raw_decode(rest)[0]
     except (ValueError, RecursionError):
         return None
     if not all(isinstance(word, str) for word in found):
         _refuse()
     return [re.sub(r"[\ud800-\udfff]", "\ufffd", word) for word in found]
-
-
-def _not_json(name: str) -> NoReturn:
-    raise ValueError(name)
 
 
 def _assignments(rest: str, escape: str) -> list[str]:

@@ -20,14 +20,10 @@ _SURE: Final = frozenset(
 )  # fmt: skip
 """The last word of a name that says that the value is a secret."""
 
-_PUBLIC_KEY: Final = frozenset(
-    {"CACHE", "GPG", "PARTITION", "PRIMARY", "PUBLIC", "SORT", "FOREIGN"}
-)
+_PUBLIC_KEY: Final = ("CACHE", "FOREIGN", "GPG", "PARTITION", "PRIMARY", "PUBLIC", "SORT")
 """What is in front of ``KEY`` where it is none."""
 
-_NO_SECRET: Final = re.compile(
-    r"|0|1|true|false|yes|no|none|null|/.*|<.*>", re.IGNORECASE | re.DOTALL
-)
+_NO_SECRET: Final = re.compile(r"(?is)|0|1|true|false|yes|no|none|null|/.*|<.*>")
 _IN_ADDRESS: Final = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/:@\"']*:([^\s/@\"']+)@", re.IGNORECASE)
 _PAIR: Final = re.compile(
     r"^\s*(?:export\s+|-\s*)?[\"']?([A-Za-z][\w.-]*)[\"']?\s*[:=]\s*(.*?)\s*,?$"
