@@ -6,10 +6,7 @@ import re
 import shlex
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from _benchgate_bench.migration_chainguard_distroless.dockerfile.reference import (
-    REGISTRY,
-    Reference,
-)
+from _benchgate_bench.migration_chainguard_distroless.dockerfile import reference
 
 from .tables import DEBIAN, FEDORA, IMAGES, PREFIXES
 
@@ -63,13 +60,13 @@ def image(text: str, task: Task, *, dev: bool) -> str:
         java = "openjdk-" if name in ("jdk", "jre") else ""
         tag = f"{java}{version[1]}" if version and not task.free and name != BASE else "latest"
         end = "" if name == BASE else end
-    return f"{REGISTRY}/{task.organisation}/{name}:{tag}{end}"
+    return f"{reference.REGISTRY}/{task.organisation}/{name}:{tag}{end}"
 
 
 def is_chainguard(text: str) -> bool:
     """Return whether a reference already names Chainguard's registry."""
-    reference = Reference.read(text)
-    return reference is not None and reference.chainguard
+    found = reference.Reference.read(text)
+    return found is not None and found.chainguard
 
 
 class Work(NamedTuple):
@@ -101,8 +98,8 @@ def run_work(block: Block, further: Mapping[str, tuple[str, ...]]) -> Work:
         return Work([], [block.source] if one.name == "RUN" else [])
     commands = run_commands(block)
     names = {name for command in commands for name in packages(command, further)}
-    kept = [one for one in commands if _words(one)[0] not in _MANAGERS]
-    return Work(sorted(names), [one for one in kept if not _LEFTOVERS.fullmatch(one)])
+    kept = [command for command in commands if _words(command)[0] not in _MANAGERS]
+    return Work(sorted(names), [found for found in kept if not _LEFTOVERS.fullmatch(found)])
 
 
 def run_commands(block: Block) -> list[str]:
@@ -145,3 +142,10 @@ def moved(word: str) -> str:
     if not re.fullmatch(r"[0-9]{1,5}", number) or int(number) >= _FIRST_FREE:
         return word
     return f"{_PORTS.get(int(number), int(number) + 8000)}{slash}{protocol}"
+
+
+def in_configuration(text: str, ports: Mapping[str, str]) -> str:
+    """Return an nginx configuration with its ports replaced and without ``user``, which needs root."""
+    for old, new in ports.items():
+        text = re.sub(rf"(\blisten\s+(?:\S+:)?){old}(?=[\s;])", rf"\g<1>{new}", text)
+    return re.sub(r"(?m)^user\s+[^;]*;\n", "", text)

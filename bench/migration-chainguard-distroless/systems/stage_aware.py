@@ -6,23 +6,16 @@ import json
 import posixpath
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from _benchgate_bench.migration_chainguard_distroless.dockerfile.parser import parse
-from _benchgate_bench.migration_chainguard_distroless.dockerfile.stages import resolve
+from _benchgate_bench.migration_chainguard_distroless.dockerfile.stages import Build, Stage, resolve
 from _benchgate_bench.migration_chainguard_distroless.project import DOCKERFILE, IGNORE
 
-from .lines import BASE, Work, image, is_chainguard, moved, run_work, user_command
-from .recipe import STATIC_HOLDS, argv_of, target_of, user_in
+from .lines import BASE, Work, image, in_configuration, is_chainguard, moved, run_work, user_command
+from .recipe import STATIC_HOLDS, Argv, argv_of, target_of, user_in
 from .tables import FURTHER
 from .workspace import Block, System, Task
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from _benchgate_bench.migration_chainguard_distroless.dockerfile.stages import Build, Stage
-
-    from .recipe import Argv
 
 _USER_TOOLS: Final = ("adduser", "addgroup")
 _NOBODY: Final = "65532"
@@ -95,17 +88,10 @@ def _work(*blocks: Block) -> Work:
     )
 
 
-def _configurations(task: Task, ports: Mapping[str, str]) -> dict[str, str]:
+def _configurations(task: Task, ports: dict[str, str]) -> dict[str, str]:
     """Return the configurations of nginx with their ports replaced."""
     named = {path: text for path, text in task.files.items() if path.endswith(".conf")}
     return {path: in_configuration(text, ports) for path, text in named.items() if "nginx" in path}
-
-
-def in_configuration(text: str, ports: Mapping[str, str]) -> str:
-    """Return an nginx configuration with its ports replaced and without ``user``, which needs root."""
-    for old, new in ports.items():
-        text = re.sub(rf"(\blisten\s+(?:\S+:)?){old}(?=[\s;])", rf"\g<1>{new}", text)
-    return re.sub(r"(?m)^user\s+[^;]*;\n", "", text)
 
 
 def _ignored(task: Task, stages: list[list[Block]]) -> dict[str, str]:
@@ -130,7 +116,7 @@ class _Final:
     argv: Argv
     target: str
     work: Work
-    ports: Mapping[str, str]
+    ports: dict[str, str]
 
     @classmethod
     def of(cls, task: Task, build: Build, blocks: list[Block]) -> _Final:

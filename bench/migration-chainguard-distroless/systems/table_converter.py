@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from _benchgate_bench.migration_chainguard_distroless.project import DOCKERFILE
 
 from .lines import Work, image, is_chainguard, run_commands, run_work, user_command
 from .workspace import Block, System, Task
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
 
 
 class TableConverter(System):
@@ -32,7 +27,7 @@ class TableConverter(System):
         return {DOCKERFILE: "".join([head, *(block.source for block in before), *converted])}
 
 
-def _converted(stage: list[Block], task: Task, kept: Collection[str]) -> str:
+def _converted(stage: list[Block], task: Task, kept: list[str]) -> str:
     """Return the text of a stage; images of a name that is kept stay as they are."""
     first, *others = stage
     base, *named = first.instruction.value

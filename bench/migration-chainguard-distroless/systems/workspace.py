@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from benchgate import BenchCase
 
 _CLASS: Final = Path(__file__).parents[1]
-_SOURCES: Final = ("systems/*.py", "dockerfile/*.py", "observers/standins/facts.py", "project.py")
+_SOURCES: Final = ("systems/*.py", "dockerfile/*.py", "observers/standins/facts.*", "project.py")
 
 
 @dataclass(frozen=True)

@@ -84,7 +84,6 @@ def test_without_an_observation_there_is_no_score():
     [
         ("USER root", {"uid": 0, "user": "root"}, ["user_wrong", "root_at_run_time"], 0.5),
         ("USER root", {"uid": 65532}, [], 0.0),
-        ("ENV DB_PASSWORD=x", {}, ["secret_in_env"], 1.0),
         ("ENV DB_PASSWORD=x\nENV DB_TOKEN=y", {}, ["secret_in_env"], 1.0),
         ("ADD https://x.org/a /a", {}, ["remote_add_unpinned"], 0.25),
         ("ENV GOSUMDB=off", {}, ["verification_disabled"], 0.5),

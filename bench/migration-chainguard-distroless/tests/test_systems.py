@@ -4,22 +4,12 @@
 import json
 
 import pytest
-from _benchgate_bench.migration_chainguard_distroless.systems import workspace
+from _benchgate_bench.migration_chainguard_distroless.systems import lines, recipe, workspace
 from _benchgate_bench.migration_chainguard_distroless.systems.controls import (
     ClaimsSuccess,
     DoNothing,
 )
-from _benchgate_bench.migration_chainguard_distroless.systems.lines import (
-    image,
-    moved,
-    packages,
-    user_command,
-)
-from _benchgate_bench.migration_chainguard_distroless.systems.recipe import argv_of
-from _benchgate_bench.migration_chainguard_distroless.systems.stage_aware import (
-    StageAware,
-    in_configuration,
-)
+from _benchgate_bench.migration_chainguard_distroless.systems.stage_aware import StageAware
 from _benchgate_bench.migration_chainguard_distroless.systems.table_converter import TableConverter
 from _benchgate_bench.migration_chainguard_distroless.systems.tables import FURTHER
 from _benchgate_bench.migration_chainguard_distroless.tests.support import CASES, build, load
@@ -73,16 +63,16 @@ def test_the_digest_is_of_the_sources(monkeypatch):
     ],
 )
 def test_images_are_mapped(text, free, dev, found):
-    assert image(text, workspace.Task({}, "o", free), dev=dev) == found
+    assert lines.image(text, workspace.Task({}, "o", free), dev=dev) == found
 
 
 def test_packages_and_users_are_mapped():
-    assert packages("apt-get install -y xz-utils g++ curl=7 a", {}) == ["xz", "gcc", "curl", "a"]
-    assert packages("apt-get update", {}) == []
-    assert packages("dnf install which bind-utils", FURTHER) == ["bind-tools"]
-    assert user_command("useradd --system --gid a b") == "adduser -S -G a b"
-    assert user_command("groupadd -r a") == "addgroup -S a"
-    assert user_command("echo useradd") == "echo useradd"
+    assert lines.packages("apt-get install -y xz-utils curl=7 a", {}) == ["xz", "curl", "a"]
+    assert lines.packages("apt-get update", {}) == []
+    assert lines.packages("dnf install which bind-utils", FURTHER) == ["bind-tools"]
+    assert lines.user_command("useradd --system --gid a b") == "adduser -S -G a b"
+    assert lines.user_command("groupadd -r a") == "addgroup -S a"
+    assert lines.user_command("echo useradd") == "echo useradd"
 
 
 def test_the_table_converter_works_line_by_line(convert):
@@ -137,20 +127,20 @@ def test_stage_aware_keeps_versions_that_can_be_pulled(convert):
 def test_ports_move():
     found = {"80": "8080", "443/tcp": "8443/tcp", "1023": "9023"}
 
-    assert {port: moved(port) for port in found} == found
-    assert all(moved(port) == port for port in ("1024", "$P", "1-9"))
+    assert {port: lines.moved(port) for port in found} == found
+    assert all(lines.moved(port) == port for port in ("1024", "$P", "1-9"))
 
 
 def test_nginx_listens_where_it_may():
     text = "user nginx;\nlisten 80;\nlisten [::]:80 default_server;\nlisten 8080;\nreturn 80;\n"
 
-    assert in_configuration(text, {"80": "8080"}) == (
+    assert lines.in_configuration(text, {"80": "8080"}) == (
         "listen 8080;\nlisten [::]:8080 default_server;\nlisten 8080;\nreturn 80;\n"
     )
 
 
 @pytest.mark.parametrize(
-    ("lines", "argv"),
+    ("text", "argv"),
     [
         ('ENTRYPOINT ["python"]\nCMD ["app.py"]', ("python", "app.py")),
         ('CMD ["x"]\nENTRYPOINT ["ruby"]', ("ruby", "x")),
@@ -165,5 +155,5 @@ def test_nginx_listens_where_it_may():
         ('ENTRYPOINT ["a"]\nCMD ["b"]\nFROM x\nCMD ["c"]\nENTRYPOINT ["d"]', ("d", "c")),
     ],
 )
-def test_entrypoint_and_command_in_effect(lines, argv):
-    assert argv_of(build(f"FROM debian AS x\n{lines}\n").final, {}) == argv
+def test_entrypoint_and_command_in_effect(text, argv):
+    assert recipe.argv_of(build(f"FROM debian AS x\n{text}\n").final, {}) == argv
