@@ -44,6 +44,7 @@ class Instruction:
     :param flags: ``--flag=value``, as written but for quotes.
     :param json: the words were a JSON list, the exec form.
     :param line: where it starts, from 1.
+    :param written: of a step of a stage, its words before variables were filled in.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Instruction:
     json: bool = False
     heredocs: tuple[Heredoc, ...] = ()
     line: int = 0
+    written: tuple[str, ...] = ()
 
     def flag(self, name: str) -> str | None:
         """Return the value of ``--name=value``; of several the last."""

@@ -58,23 +58,6 @@ def is_root(text: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """
-    An instruction of a stage.
-
-    :param words: its words, with variables substituted where Docker does so.
-    """
-
-    instruction: Instruction
-    words: tuple[str, ...]
-
-    @property
-    def name(self) -> str:
-        """The instruction's name."""
-        return self.instruction.name
-
-
-@dataclass(frozen=True, slots=True)
 class Stage:
     """
     One stage.
@@ -82,6 +65,7 @@ class Stage:
     :param base: the image as written, with variables substituted; empty if it starts from another stage.
     :param parent: the stage it starts from.
     :param platform: ``--platform`` as written.
+    :param steps: its instructions, with variables filled in where Docker does so.
     """
 
     index: int
@@ -89,7 +73,7 @@ class Stage:
     base: str
     parent: Stage | None
     platform: str
-    steps: tuple[Step, ...]
+    steps: tuple[Instruction, ...]
     config: Config
 
     @property
@@ -98,7 +82,7 @@ class Stage:
         return (*(self.parent.lineage if self.parent else ()), self)
 
     @property
-    def all_steps(self) -> tuple[Step, ...]:
+    def all_steps(self) -> tuple[Instruction, ...]:
         """The steps that made this stage, those of its parents first."""
         return tuple(step for stage in self.lineage for step in stage.steps)
 
@@ -151,7 +135,7 @@ class Build:
 def borrowed(stage: Stage) -> tuple[str, ...]:
     """Return the names of the stages and images that a stage copies or mounts files from."""
     names: list[str] = []
-    for one in (step.instruction for step in stage.steps):
+    for one in stage.steps:
         if one.name in ("COPY", "ADD"):
             names.append(one.flag("from") or "")
         if one.name == "RUN":
@@ -190,10 +174,10 @@ def resolve(
     return Build(tuple(stages), tuple(head), target)
 
 
-def triggered(step: Step) -> tuple[Instruction, ...]:
+def triggered(step: Instruction) -> tuple[Instruction, ...]:
     """Return what an ``ONBUILD`` does to a stage that starts from its own; nothing for any other step."""
     try:
-        return parse(f"FROM scratch\n{step.words[0]}\n")[1:] if step.name == "ONBUILD" else ()
+        return parse(f"FROM scratch\n{step.value[0]}\n")[1:] if step.name == "ONBUILD" else ()
     except Refused:
         return ()
 
@@ -236,7 +220,8 @@ def _go_on(stage: Stage, one: Instruction, outer: Variables, given: Variables) -
     elif one.name == "WORKDIR":
         path = posixpath.normpath(posixpath.join("/", config.workdir, words[0]))
         config = replace(config, workdir="/" + path.lstrip("/"))
-    return replace(stage, steps=(*stage.steps, Step(one, words)), config=config)
+    step = replace(one, value=words, written=one.value)
+    return replace(stage, steps=(*stage.steps, step), config=config)
 
 
 def _declared(

@@ -63,7 +63,7 @@ def _configured(final: Stage) -> tuple[Instruction | None, Instruction | None]:
     entrypoint = cmd = None
     for stage in final.lineage:
         here = False
-        for one in (step.instruction for step in stage.steps):
+        for one in stage.steps:
             if one.name == "CMD":
                 cmd, here = one if one.value else None, True
             elif one.name == "ENTRYPOINT":
@@ -101,7 +101,7 @@ def _binary_image(build: Build, argv: tuple[str, ...]) -> str:
     compilers = [one for one in stages if name_and_tag(one.root_base)[0] in _COMPILERS]
     if not compilers or not argv or not argv[0].startswith("/"):
         return ""
-    steps = (step.instruction for one in compilers for step in one.all_steps if step.name == "RUN")
+    steps = (step for one in compilers for step in one.all_steps if step.name == "RUN")
     static = any("CGO_ENABLED=0" in str((step.value, step.heredocs)) for step in steps)
     static = static or any(one.config.env.get("CGO_ENABLED") == "0" for one in compilers)
     return "static" if static else "glibc-dynamic"

@@ -124,7 +124,7 @@ class _Final:
         work, package = _work(*blocks), json.loads(task.files.get("package.json", "{}"))
         argv = argv_of(build.final, package.get("scripts", {}))
         target = target_of(build, argv, set(work.packages))
-        words = [w for step in build.final.all_steps if step.name == "EXPOSE" for w in step.words]
+        words = [w for step in build.final.all_steps if step.name == "EXPOSE" for w in step.value]
         ports = (word.partition("/")[0] for word in words)
         changes = {port: moved(port) for port in ports if moved(port) != port}
         return cls(task, blocks, build.final, argv, target, work, changes)
