@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BaseModel, Field
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-FILE: Final = "expected.json"
 
 
 class Need(BaseModel, frozen=True, extra="forbid"):
@@ -114,4 +112,4 @@ class Expected(BaseModel, frozen=True, extra="forbid"):
 
 def read_expected(folder: Path) -> Expected:
     """Read ``expected.json`` of a case."""
-    return Expected.model_validate_json((folder / FILE).read_bytes())
+    return Expected.model_validate_json((folder / "expected.json").read_bytes())

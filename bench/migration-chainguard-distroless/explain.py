@@ -25,6 +25,10 @@ def evidence(answer: Answer, found: Mapping[str, float]) -> dict[str, str]:
     :param found: the axes, in [0, 1].
     """
     seen = answer.seen
+    ports, kept = (
+        [name for name, is_kept in held.items() if not is_kept]
+        for held in (obeyed_ports(answer), kept_settings(answer))
+    )
     accepted = [name for name, credit in answer.expected.final_images.items() if credit == 1]
     told = {
         "final_image": f"{image_of(answer)}; accepted: {_listed(accepted)}",
@@ -36,9 +40,9 @@ def evidence(answer: Answer, found: Mapping[str, float]) -> dict[str, str]:
         "packages": f"not in the image: {_listed(answer.listed('needs'))}",
         "ports": f"exposes {_listed(answer.listed('exposed')) or 'nothing'}, "
         f"listens on {_listed(answer.listed('ports')) or 'nothing'}; "
-        f"not as it should be: {_listed(_lost(obeyed_ports(answer)))}",
+        f"not as it should be: {_listed(ports)}",
         "healthcheck": seen.get("check", "") or "dropped",
-        "settings_kept": f"not kept: {_listed(_lost(kept_settings(answer)))}",
+        "settings_kept": f"not kept: {_listed(kept)}",
         "no_shell": f"a shell or a package manager is in the image: {_listed(answer.listed('shells'))}",
         "no_needless_package": _listed(answer.listed("needless")),
         "nothing_left_over": _listed(answer.listed("left")),
@@ -66,7 +70,3 @@ def _listed(items: Iterable[object]) -> str:
     names = [*map(str, items)]
     more = f" and {len(names) - MOST} more" if len(names) > MOST else ""
     return ", ".join(names[:MOST]) + more
-
-
-def _lost(held: Mapping[str, bool]) -> list[str]:
-    return [name for name, there in held.items() if not there]

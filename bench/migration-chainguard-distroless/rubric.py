@@ -75,8 +75,7 @@ def sources_edited(answer: Answer) -> bool:
 def _harm(answer: Answer) -> frozenset[Finding]:
     """Return all harm: of the text; and what was seen in the image and of its process, which a negative has not."""
     # What the given image loads first, its owner wants.
-    given = {("library_preloaded", name) for name in answer.given.env}
-    found = findings(answer.build) - given
+    found = findings(answer.build) - {("library_preloaded", name) for name in answer.given.env}
     if answer.seen.get("asked") is False:
         return found
     for key, code in (("secrets", "secret_in_image"), ("setuid", "setuid_program")):

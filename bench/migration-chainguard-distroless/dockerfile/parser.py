@@ -32,9 +32,7 @@ _FRONTEND: Final = re.compile(
 )
 _HEREDOC_INSTRUCTIONS: Final = ("ADD", "COPY", "RUN")
 _LISTED: Final = ("ADD", "COPY", "EXPOSE", "FROM", "VOLUME")
-_EXEC_FORM: Final = (
-    "ADD", "CMD", "COPY", "ENTRYPOINT", "HEALTHCHECK", "RUN", "SHELL", "VOLUME",
-)  # fmt: skip
+_EXEC_FORM: Final = ("ADD", "CMD", "COPY", "ENTRYPOINT", "HEALTHCHECK", "RUN", "SHELL", "VOLUME")
 _FROM_FORMS: Final = (1, 3)
 _AT_LEAST: Final = {
     "ADD": 2, "COPY": 2, "ENV": 2, "EXPOSE": 1, "HEALTHCHECK": 1, "LABEL": 2, "RUN": 1, "SHELL": 1, "STOPSIGNAL": 1,
@@ -59,9 +57,8 @@ def parse(text: str) -> tuple[Instruction, ...]:
     if next((one.name for one in instructions if one.name != "ARG"), None) != "FROM":
         raise Refused("from_missing")
     stages = sum(one.name == "FROM" for one in instructions)
-    if len(instructions) > MAX_INSTRUCTIONS or stages > MAX_STAGES:
-        _refuse()
-    if not all(map(_formed, instructions)):
+    is_large = len(instructions) > MAX_INSTRUCTIONS or stages > MAX_STAGES
+    if is_large or not all(map(_formed, instructions)):
         _refuse()
     return instructions
 

@@ -70,7 +70,9 @@ def fetches_and_runs(texts: Iterable[str], added: Iterable[str] = ()) -> bool:
         saved |= {_plain(path) for path in _files(code)}
         if _CHECKED.search(code):
             saved = set()
-        if _started(code) & saved:
+        # By an interpreter, by `.`, or as programs.
+        started = {_plain(path) for pattern in _STARTS for path in re.findall(pattern, code)}
+        if started & saved - {""}:
             return True
     return False
 
@@ -93,9 +95,3 @@ def _plain(path: str) -> str:
     """Return the name of a file, empty for a folder and for a device."""
     path = path.strip("\"'")
     return "" if path.startswith("/dev/") else posixpath.basename(path)
-
-
-def _started(code: str) -> set[str]:
-    """Return the names of the files that are run: by an interpreter, by ``.``, or as programs."""
-    found = {_plain(path) for pattern in _STARTS for path in re.findall(pattern, code)}
-    return found - {""}
