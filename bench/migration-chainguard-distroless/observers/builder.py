@@ -144,7 +144,7 @@ class Builder:
         reference = Reference.read(found[1]) if found else None
         if self.stands_in and reference and reference.chainguard and reference.image in FACTS:
             tagged = f"{reference.owner}/{reference.image}:latest"
-            if reference.full_tag in ("latest", "latest-dev") and not self.labelled(tagged):
+            if reference.tag in ("latest", "latest-dev") and not self.labelled(tagged):
                 raise Unavailable(f"there is no stand-in of {reference.text}")
 
     def labelled(self, image: str) -> bool:
