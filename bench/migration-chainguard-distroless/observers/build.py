@@ -14,15 +14,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 from _benchgate_bench.migration_chainguard_distroless.dockerfile.instruction import Refused
 from _benchgate_bench.migration_chainguard_distroless.dockerfile.parser import parse
-from _benchgate_bench.migration_chainguard_distroless.expected import read_expected
+from _benchgate_bench.migration_chainguard_distroless.dockerfile.reference import Reference
+from _benchgate_bench.migration_chainguard_distroless.expected import Expected, read_expected
 from _benchgate_bench.migration_chainguard_distroless.project import (
     DOCKERFILE,
     read_input,
     read_output,
 )
 
-from .asked import asked
 from .builder import BUILDERS, Builder, Unavailable
+from .standins.facts import facts_of
 from .store import key_of, stored
 
 if TYPE_CHECKING:
@@ -35,15 +36,29 @@ IMAGES: Final = "BENCHGATE_IMAGES"
 SOURCES: Final = ("stand-in", "cgr.dev")
 """Where base images come from: stand-ins made from Debian's packages, or Chainguard's registry."""
 
+_OWN: Final = {
+    "apk": ("usr/bin/apk",),
+    "bash": ("bin/bash",),
+    "busybox": ("bin/ash", "bin/busybox", "bin/sh"),
+}
+"""What an image has of shells and package managers, by its packages."""
+
+
+def images() -> str:
+    """Return the source of base images that is asked for."""
+    chosen = os.environ.get(IMAGES) or SOURCES[0]
+    if chosen not in SOURCES:
+        msg = f"{IMAGES} is {chosen!r}; it is one of {', '.join(SOURCES)}"
+        raise ValueError(msg)
+    return chosen
+
 
 class Build:
     """Observes the image of an answer; :attr:`name` and :meth:`digest` are in each record."""
 
     name = "build"
-
-    def digest(self) -> str:
-        """Return where base images come from: what was seen with one source is not compared with the other."""
-        return images()
+    digest = staticmethod(images)
+    """Where base images come from: what was seen with one source is not compared with the other."""
 
     def __call__(self, case: BenchCase, output: Mapping[str, Any]) -> dict[str, Any]:
         """
@@ -63,13 +78,34 @@ class Build:
         return dict(found) if found is not None else built(files, wanted)
 
 
-def images() -> str:
-    """Return the source of base images that is asked for."""
-    chosen = os.environ.get(IMAGES) or SOURCES[0]
-    if chosen not in SOURCES:
-        msg = f"{IMAGES} is {chosen!r}; it is one of {', '.join(SOURCES)}"
-        raise ValueError(msg)
-    return chosen
+def asked(expected: Expected) -> dict[str, Any]:
+    """Return what is looked at, as JSON; an observation is of this and of the answer's files, and of nothing else."""
+    # What a case seldom has is left out where it has it not: a key is what it was before there was such a thing.
+    seldom = {"args": dict(sorted(expected.build_args.items())), "modes": dict(expected.modes)}
+    rules = (*expected.port_rules, *expected.file_rules)
+    return {
+        **{key: held for key, held in seldom.items() if held},
+        "target": expected.target,
+        "files": sorted(expected.files),
+        "needs": [[sorted(one.any_of), sorted(one.files)] for one in expected.packages],
+        "allowed": sorted(expected.packages_allowed),
+        "rules": [one.model_dump(mode="json") for one in rules],
+        "env": expected.env,
+        "unneeded": sorted(expected.unneeded),
+        "shells": [] if expected.shell_needed else own_shells(expected),
+        "shell_needed": expected.shell_needed,
+    }
+
+
+def own_shells(expected: Expected) -> list[str]:
+    """Return the shells and package managers of the images that the case accepts in full."""
+    full = (
+        facts_of(Reference.read(image))
+        for image, credit in expected.final_images.items()
+        if credit == 1
+    )
+    held = {name for facts in full if facts for name in (*facts.shells, "apk" * facts.apk)}
+    return sorted(path for name in held for path in _OWN.get(name, ()))
 
 
 def built(files: Mapping[str, str], wanted: Mapping[str, Any]) -> dict[str, Any]:

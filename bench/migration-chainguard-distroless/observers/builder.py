@@ -10,10 +10,14 @@ import shutil
 import subprocess
 import tarfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from _benchgate_bench.migration_chainguard_distroless.dockerfile.reference import Reference
+from _benchgate_bench.migration_chainguard_distroless.dockerfile.reference import (
+    FREE_TAGS,
+    Reference,
+)
 
 from .content import Content
 from .standins.facts import FACTS
@@ -27,22 +31,17 @@ BUILDERS: Final = ("docker", "podman")
 """Programs that build, start and show an image, with the same words."""
 
 BUILD_PATIENCE: Final = 300
-"""Seconds for an image to be built."""
-
 PATIENCE: Final = 4.0
-"""Seconds for a container to listen or to end."""
-
 HEALTH_PATIENCE: Final = 3.0
-"""Seconds for a health check to end."""
-
 CALM: Final = 2.0
-"""Seconds after which a container that listens on nothing counts as started."""
+"""
+Seconds for an image to be built, for a container to listen or to end, and for a health check to end; and those after
+which a container that listens on nothing counts as started.
+"""
 
 MAX_TEXT: Final = 100
-"""Characters of a text that an observation keeps."""
-
 _FEW: Final = 40
-"""Characters of a text, or items of a list, of an observation that is too long."""
+"""Characters of a text that an observation keeps, and those of it, or items of a list, if it is too long."""
 
 _CONFINED: Final = (
     *("--network", "none", "--cap-drop", "ALL"),
@@ -71,6 +70,7 @@ class Unavailable(RuntimeError):
         super().__init__(f"not built: {why}")
 
 
+@dataclass(frozen=True)
 class Builder:
     """
     A program that builds and starts.
@@ -78,8 +78,8 @@ class Builder:
     :param stands_in: base images must be stand-ins; else they must not be.
     """
 
-    def __init__(self, program: str, *, stands_in: bool) -> None:
-        self.program, self.stands_in = program, stands_in
+    program: str
+    stands_in: bool
 
     def run(
         self, *words: str | Path, check: bool = False, timeout: float | None = None
@@ -108,27 +108,25 @@ class Builder:
         """
         Build and start the files of an answer, and return what is seen; what is not there or as usual is left out.
 
-        :param wanted: what :func:`.asked.asked` returns.
+        :param wanted: what :func:`.build.asked` returns.
         :raises Unavailable: an image is missing that somebody else could pull.
         """
         for path, text in files.items():
             there = folder / path
             there.parent.mkdir(parents=True, exist_ok=True)
             # Docker's own frontend is the builder's; to fetch it takes a network.
-            there.write_text(
-                _SYNTAX.sub("", text) if path == "Dockerfile" else text, encoding="utf-8"
-            )
+            sent = _SYNTAX.sub("", text) if path == "Dockerfile" else text
+            there.write_text(sent, encoding="utf-8")
             there.chmod(int(wanted.get("modes", {}).get(path, "644"), 8))
         named = folder.with_suffix(".id")
-        options = ["--target", wanted["target"]] if wanted["target"] else []
+        options = ["--no-cache", f"--iidfile={named}"]
+        options += ["--target", wanted["target"]] if wanted["target"] else []
         for name, value in wanted.get("args", {}).items():
             options += ["--build-arg", f"{name}={value}"]
         # Packages come with the stand-ins; those of Chainguard are fetched.
         options += ["--network=none", "--pull=false"] if self.stands_in else []
         options += ["--progress=plain"] if self.program == "docker" else []
-        made = self.run(
-            "build", "--no-cache", "--iidfile", named, *options, folder, timeout=BUILD_PATIENCE
-        )
+        made = self.run("build", *options, folder, timeout=BUILD_PATIENCE)
         if made.returncode:
             self._no_stand_in(made.stderr)
             return {"built": False, "error": last_line(made.stderr)}
@@ -143,14 +141,10 @@ class Builder:
         found = _NO_BASE.search(said)
         reference = Reference.read(found[1]) if found else None
         if self.stands_in and reference and reference.chainguard and reference.image in FACTS:
-            tagged = f"{reference.owner}/{reference.image}:latest"
-            if reference.tag in ("latest", "latest-dev") and not self.labelled(tagged):
+            words = ("image", "inspect", "--format", "{{json .Config.Labels}}")
+            labels = self.run(*words, f"{reference.name}:latest").stdout
+            if reference.tag in FREE_TAGS and LABEL not in labels:
                 raise Unavailable(f"there is no stand-in of {reference.text}")
-
-    def labelled(self, image: str) -> bool:
-        """Return whether an image is here, and is a stand-in."""
-        found = self.run("image", "inspect", "--format", "{{json .Config.Labels}}", image)
-        return not found.returncode and LABEL in found.stdout
 
     def _run(
         self, image: str, files: Mapping[str, str], wanted: Mapping[str, Any]
@@ -197,27 +191,27 @@ class Builder:
             yield tar
 
     def _look(self, box: str, seen: Mapping[str, Any], check: list[str]) -> dict[str, Any]:
-        began, process = time.monotonic(), _Process()
+        began, live = time.monotonic(), dict[str, Any]()
         while True:
             found = self.inspect(box)
-            state = found["State"]
-            if state["Running"]:
+            state, running = found["State"], found["State"]["Running"]
+            if running:
                 with contextlib.suppress(OSError):
-                    process = _Process.read(state["Pid"])
+                    live = _live(state["Pid"], seen["argv"])
             passed = time.monotonic() - began
             patience = PATIENCE if seen["exposed"] else CALM
-            if not state["Running"] or (process.ports and passed > CALM / 2) or passed > patience:
+            if not running or (live.get("ports") and passed > CALM / 2) or passed > patience:
                 break
             time.sleep(0.1)
-        running = state["Running"]
         error = "" if running or not state["ExitCode"] else last_line(self.run("logs", box).stderr)
+        user = (found["Config"].get("User") or "").partition(":")[0] or "0"
         return {
             "error": error,
             "exit": None if running else state["ExitCode"],
-            "uid": process.uid if process.uid >= 0 else _uid(found["Config"].get("User") or ""),
-            "folder": process.folder or found["Config"].get("WorkingDir") or "/",
-            "ports": process.ports,
-            "ran": [one for one in process.commands if one != seen["argv"]][:2],
+            # Of one that ended too soon to look; -1 for a name.
+            "uid": 0 if user == "root" else int(user) if user.isdecimal() else -1,
+            "folder": found["Config"].get("WorkingDir") or "/",
+            **live,
             "health": self._health(box, check) if running and check[:1] != ["NONE"] else None,
         }
 
@@ -237,58 +231,37 @@ class Builder:
         return json.loads(self.run("inspect", name, check=True).stdout)[0]
 
 
-class _Process:
-    """The processes of a container: user and folder of the first, ports and command lines of all."""
-
-    def __init__(self) -> None:
-        self.uid, self.folder = -1, ""
-        self.ports: list[int] = []
-        self.commands: list[list[str]] = []
-
-    @classmethod
-    def read(cls, pid: int) -> _Process:
-        """Read what the kernel says of a process and of those that it started."""
-        one, proc = cls(), Path("/proc")
-        status = (proc / f"{pid}/status").read_text()
-        one.uid = int(re.search(r"^Uid:\s+(\d+)", status, re.MULTILINE)[1])  # type: ignore[index]
-        one.folder = str((proc / f"{pid}/cwd").readlink())
-        for table in ("tcp", "tcp6"):
-            for line in (proc / f"{pid}/net/{table}").read_text().splitlines()[1:]:
-                parts = line.split()
-                if parts[3] == _LISTEN:
-                    one.ports.append(int(parts[1].rpartition(":")[2], 16))
-        one.ports = sorted(set(one.ports))
-        held = (proc / str(pid), *_below(pid))
-        # A process that names itself leaves empty words behind the name.
-        texts = [_text(at / "cmdline") for at in held]
-        one.commands = [[word for word in text.split("\0") if word] for text in texts if text]
-        return one
+def _live(pid: int, argv: list[str]) -> dict[str, Any]:
+    """Return user and folder of a process, its ports, and the command lines of those that it started."""
+    proc = Path("/proc", str(pid))
+    status = (proc / "status").read_text()
+    tables = [(proc / "net" / name).read_text().splitlines()[1:] for name in ("tcp", "tcp6")]
+    sockets = [line.split() for table in tables for line in table]
+    ports = {int(one[1].rpartition(":")[2], 16) for one in sockets if one[3] == _LISTEN}
+    # A process that names itself leaves empty words behind the name.
+    texts = [_text(at / "cmdline") for at in (proc, *_below(pid))]
+    commands = [[word for word in text.split("\0") if word] for text in texts if text]
+    return {
+        "uid": int(re.search(r"^Uid:\s+(\d+)", status, re.MULTILINE)[1]),  # type: ignore[index]
+        "folder": str((proc / "cwd").readlink()),
+        "ports": sorted(ports),
+        "ran": [one for one in commands if one != argv][:2],
+    }
 
 
 def _below(pid: int) -> Iterator[Path]:
-    parents = {
-        int(path.name): re.search(r"^PPid:\s+(\d+)", _text(path / "status"), re.MULTILINE)
-        for path in Path("/proc").glob("[0-9]*")
-    }
-    waiting = [pid]
-    while waiting:
-        above = waiting.pop()
-        for one, found in sorted(parents.items()):
-            if found and int(found[1]) == above:
-                waiting.append(one)
-                yield Path("/proc", str(one))
+    status = re.compile(rf"(?m)^PPid:\s+{pid}$")
+    found = [path for path in Path("/proc").glob("[0-9]*") if status.search(_text(path / "status"))]
+    found.sort(key=lambda path: int(path.name))
+    yield from found
+    for path in reversed(found):
+        yield from _below(int(path.name))
 
 
 def _text(path: Path) -> str:
     with contextlib.suppress(OSError):
         return path.read_text(errors="replace")
     return ""
-
-
-def _uid(user: str) -> int:
-    """Return the number of a user that a container was started as, which ended too soon to look; -1 for a name."""
-    name = user.partition(":")[0] or "0"
-    return 0 if name == "root" else int(name) if name.isdecimal() else -1
 
 
 def _shown(seen: Mapping[str, Any]) -> dict[str, Any]:

@@ -34,7 +34,7 @@ class Content:
     What is in an image.
 
     :param files: the project as it was sent; of these, those that hold a secret are looked for.
-    :param wanted: what :func:`.asked.asked` returns.
+    :param wanted: what :func:`.build.asked` returns.
     """
 
     def __init__(self, files: Mapping[str, str], wanted: Mapping[str, Any]) -> None:

@@ -13,26 +13,21 @@ SIZES = {"blind": (124, 52), "unseen": (32, 16), "mended": (14, 5)}
 WRONG = {
     ("blind", 59): "one architecture: a program for the builder's platform starts here",
     ("unseen", 17): "BuildKit gives the copy to root if there is no such user; other builders fail",
-    (
-        "unseen",
-        20,
-    ): "Debian's busybox, of which the stand-ins are made, has no find -delete; Wolfi's has",
+    ("unseen", 20): "Debian's busybox has no find -delete, Wolfi's has",
 }
 """Those that are judged wrongly, by their number, each with the reason."""
 
 
 @pytest.mark.parametrize("name", SIZES)
 def test_the_lists_have_their_size(name):
-    assert len(listed(name)) == SIZES[name][0]
-    assert sum(one["right"] for one in listed(name)) == SIZES[name][1]
+    right = [one["right"] for one in listed(name)]
+    assert (len(right), sum(right)) == SIZES[name]
 
 
-@pytest.mark.parametrize(
-    ("name", "at"), [(name, at) for name in SIZES for at in range(SIZES[name][0])]
-)
+@pytest.mark.parametrize(("name", "at"), [(n, at) for n in SIZES for at in range(SIZES[n][0])])
 def test_an_answer_is_judged_as_it_was_meant(name, at):
     one = listed(name)[at]
-    found = score(one["case"], {"Dockerfile": one["dockerfile"], **one.get("files", {})})
+    found = score(one["case"], one["files"])
     good = found.passed and found.safety_penalty == 0.0
 
     assert good is (one["right"] is not ((name, at) in WRONG)), (one["why"], found.explanation)

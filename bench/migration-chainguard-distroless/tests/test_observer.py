@@ -12,17 +12,9 @@ import tarfile
 import pytest
 from _benchgate_bench.migration_chainguard_distroless.dockerfile.reference import Reference
 from _benchgate_bench.migration_chainguard_distroless.expected import Expected, read_expected
-from _benchgate_bench.migration_chainguard_distroless.observers import asked, build, store
-from _benchgate_bench.migration_chainguard_distroless.observers.builder import (
-    Builder,
-    Unavailable,
-    last_line,
-)
+from _benchgate_bench.migration_chainguard_distroless.observers import build, builder, store
 from _benchgate_bench.migration_chainguard_distroless.observers.content import Content
-from _benchgate_bench.migration_chainguard_distroless.observers.standins.facts import (
-    FACTS,
-    facts_of,
-)
+from _benchgate_bench.migration_chainguard_distroless.observers.standins import facts, images
 from _benchgate_bench.migration_chainguard_distroless.tests.support import (
     CASES,
     CLASS,
@@ -44,22 +36,22 @@ TIMED = ("error", "exit", "folder", "health", "ports", "ran", "uid")
 
 def wanted(**held):
     fields = {"schema_version": 1, "final_images": {}, "argv": [], **held}
-    return asked.asked(Expected.model_validate(fields))
+    return build.asked(Expected.model_validate(fields))
 
 
-def tar(modes=(), **files):
+def packed(files):
     held = io.BytesIO()
     with tarfile.open(fileobj=held, mode="w") as out:
         for name, data in files.items():
             info = tarfile.TarInfo(name)
             body = data if isinstance(data, bytes) else data.encode()
-            info.size, info.mode = len(body), 0o4755 if name in modes else 0o644
+            info.size, info.mode = len(body), 0o4755 if data == "set-uid" else 0o644
             out.addfile(info, io.BytesIO(body))
     return held.getvalue()
 
 
-def read(archive):
-    return tarfile.open(fileobj=io.BytesIO(archive), mode="r|")
+def opened(files):
+    return tarfile.open(fileobj=io.BytesIO(packed(files)), mode="r|")
 
 
 def test_an_observation_of_every_answer_is_shipped():
@@ -109,35 +101,27 @@ def without_builder(monkeypatch, tmp_path):
 def test_a_run_of_a_shipped_system_needs_no_builder(system):
     report = run_eval(CLASS.name, system_under_test=system, bench_root=CLASS.parent)
 
-    assert report.complete
-    assert len(report.per_case) == len(CASES)
-    assert report.observer.name == "build"
-    assert report.observer.digest == "stand-in"
+    assert (report.complete, len(report.per_case)) == (True, len(CASES))
+    assert (report.observer.name, report.observer.digest) == ("build", "stand-in")
 
 
 @pytest.mark.usefixtures("without_builder")
 def test_an_answer_that_nobody_built_is_unavailable_and_the_run_incomplete(monkeypatch):
     # Nobody has observed anything with these images.
     monkeypatch.setenv("BENCHGATE_IMAGES", "cgr.dev")
-    report = run_eval(
-        CLASS.name,
-        system_under_test="stage-aware",
-        case_filter="01[6-8]*",
-        bench_root=CLASS.parent,
-    )
+    some = {"case_filter": "01[6-8]*", "bench_root": CLASS.parent}
+    report = run_eval(CLASS.name, system_under_test="stage-aware", **some)
+    said = "observer build: Unavailable: not built: set BENCHGATE_BUILDER=docker|podman"
 
     assert not report.complete
     assert [one.outcome for one in report.per_case] == ["unavailable", "scored", "scored"]
-    assert report.per_case[0].score is None
-    assert report.per_case[0].detail == (
-        "observer build: Unavailable: not built: set BENCHGATE_BUILDER=docker|podman"
-    )
+    assert (report.per_case[0].score, report.per_case[0].detail) == (None, said)
 
 
 @pytest.mark.usefixtures("without_builder")
 def test_a_builder_that_is_not_there_is_named(monkeypatch):
     monkeypatch.setenv("BENCHGATE_BUILDER", "podman")
-    with pytest.raises(Unavailable, match=r"^not built: podman is not installed$"):
+    with pytest.raises(builder.Unavailable, match=r"^not built: podman is not installed$"):
         build.built({"Dockerfile": "FROM a\n"}, wanted())
 
 
@@ -159,6 +143,8 @@ def test_what_is_no_dockerfile_is_not_built():
 @pytest.fixture
 def docker(tmp_path, monkeypatch):
     """A docker that notes what it is given, and whose build fails with a text."""
+    if os.name == "nt":
+        pytest.skip("it is a shell script")
 
     def make(text):
         program = tmp_path / "docker"
@@ -169,28 +155,19 @@ def docker(tmp_path, monkeypatch):
         )
         program.chmod(0o755)
         monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
-        return Builder("docker", stands_in=True)
+        return builder.Builder("docker", stands_in=True)
 
     return make
 
 
-@pytest.mark.skipif(os.name == "nt", reason="the stand-in for docker is a shell script")
-@pytest.mark.parametrize(
-    ("line", "is_taken_out"),
-    [
-        ("# syntax = docker/dockerfile:1.3", True),
-        ("#Syntax=docker.io/docker/dockerfile:1", True),
-        ("# syntax=somebody/frontend", False),
-    ],
-)
-def test_the_frontend_of_docker_is_the_one_of_the_builder(docker, tmp_path, line, is_taken_out):
-    docker("gone").observe({"Dockerfile": f"{line}\nFROM a\n"}, tmp_path / "context", wanted())
-
-    sent = (tmp_path / "context/Dockerfile").read_text()
-    assert (sent == "FROM a\n") is is_taken_out
+def test_the_frontend_of_docker_is_the_one_of_the_builder(docker, tmp_path):
+    own = ("# syntax = docker/dockerfile:1.3\n", "#Syntax=docker.io/docker/dockerfile:1\n")
+    for line in (*own, "# syntax=somebody/frontend\n"):
+        docker("gone").observe({"Dockerfile": f"{line}FROM a\n"}, tmp_path / "context", wanted())
+        sent = (tmp_path / "context/Dockerfile").read_text()
+        assert sent == ("FROM a\n" if line in own else f"{line}FROM a\n")
 
 
-@pytest.mark.skipif(os.name == "nt", reason="the stand-in for docker is a shell script")
 def test_a_case_may_ask_for_arguments_and_rights(docker, tmp_path):
     asks = wanted(build_args={"V": "2", "A": "b c"}, modes={"run.sh": "755"}, target="one")
     files = {"Dockerfile": "# syntax=docker/dockerfile:1\nFROM a\n", "run.sh": "", "a.txt": ""}
@@ -222,11 +199,11 @@ def test_what_was_not_built_is_built_later_and_no_system_called_again(
         *(f"--bench-root={CLASS.parent}", f"--pythonpath={tmp_path}", "--system=nobody:system"),
         *("--baseline=none", f"--out={tmp_path / 'out'}"),
     ]
-    for builder, why in (
+    for program, why in (
         ("", "set BENCHGATE_BUILDER=docker|podman"),
         ("docker", "docker does not answer"),
     ):
-        monkeypatch.setenv("BENCHGATE_BUILDER", builder)
+        monkeypatch.setenv("BENCHGATE_BUILDER", program)
         done = subprocess.run(  # noqa: S603 - benchgate
             words, capture_output=True, text=True, check=False, cwd=tmp_path
         )
@@ -236,24 +213,25 @@ def test_what_was_not_built_is_built_later_and_no_system_called_again(
         words.append("--resume")
 
 
-@pytest.mark.skipif(os.name == "nt", reason="the stand-in for docker is a shell script")
 def test_an_image_without_a_stand_in_says_nothing_of_the_answer(docker, tmp_path):
-    text = "ERROR: failed to solve: cgr.dev/o/redis:latest: failed to resolve source metadata for x"
-    with pytest.raises(Unavailable, match=r"there is no stand-in of cgr.dev/o/redis:latest"):
-        docker(text).observe({"Dockerfile": "FROM a"}, tmp_path / "x", wanted())
+    def seen(image):
+        said = f"ERROR: failed to solve: {image}: failed to resolve source metadata for x"
+        return docker(said).observe({"Dockerfile": "FROM a"}, tmp_path / "x", wanted())
+
+    with pytest.raises(
+        builder.Unavailable, match=r"there is no stand-in of cgr.dev/o/redis:latest"
+    ):
+        seen("cgr.dev/o/redis:latest")
     for image in ("python:3.12", "cgr.dev/o/redis:7", "cgr.dev/o/nothing:latest"):
-        found = docker(text.replace("cgr.dev/o/redis:latest", image)).observe(
-            {"Dockerfile": "FROM a"}, tmp_path / "x", wanted()
-        )
-        assert found == {"built": False, "error": f"cannot pull {image}"}
+        assert seen(image) == {"built": False, "error": f"cannot pull {image}"}
 
 
 def test_the_last_line_names_no_place_of_the_machine():
-    assert last_line("a\n\nERROR: failed to solve: process x\n") == "process x"
-    assert last_line("2026/11/25 10:00:00 gone\n") == "gone"
-    assert last_line("lstat /var/lib/x/buildkit-mount123/a") == "lstat /a"
-    assert last_line("") == ""
-    assert len(last_line("x" * 999)) == 100
+    assert builder.last_line("a\n\nERROR: failed to solve: process x\n") == "process x"
+    assert builder.last_line("2026/11/25 10:00:00 gone\n") == "gone"
+    assert builder.last_line("lstat /var/lib/x/buildkit-mount123/a") == "lstat /a"
+    assert builder.last_line("") == ""
+    assert len(builder.last_line("x" * 999)) == 100
 
 
 def test_what_an_image_has_and_lacks():
@@ -267,18 +245,11 @@ def test_what_an_image_has_and_lacks():
     )
     project = {"test.py": "test\n", "gone.py": "gone!\n", ".env": "A=123", "k": KEY}
     content = Content(project, held)
-    content.read(
-        read(
-            tar(
-                modes=("app/s",),
-                **{
-                    "./app/a": "1", "app/s": "s", "etc/ssl/c": "c", "copied": "test\n", "c": "x # y", "d": "# x",
-                    "usr/share/standin/installed/curl": "", "usr/share/standin/installed/xz": "",
-                    "bin/sh": "", "app/renamed": "A=123", "usr/lib/id_rsa": "1", "app/id_rsa": "1",
-                },
-            )
-        )
-    )  # fmt: skip
+    content.read(opened({
+        "./app/a": "1", "app/s": "set-uid", "etc/ssl/c": "c", "copied": "test\n", "c": "x # y", "d": "# x",
+        "usr/share/standin/installed/curl": "", "usr/share/standin/installed/xz": "",
+        "bin/sh": "", "app/renamed": "A=123", "usr/lib/id_rsa": "1", "app/id_rsa": "1",
+    }))  # fmt: skip
 
     assert content.seen(stands_in=True) == {
         "lacks": ["/app/b"],
@@ -295,34 +266,33 @@ def test_what_an_image_has_and_lacks():
 
 def test_a_secret_in_a_layer_is_in_the_image():
     content = Content({".env": "A=123"}, wanted())
-    layer = tar(**{"app/.env": "A=123"})
-    content.read(read(tar(**{"app/other": "x"})))
+    content.read(opened({"app/other": "x"}))
     assert content.seen(stands_in=True)["secrets"] == []
-    content.read_layers(
-        read(tar(**{"manifest.json": "[]", "blobs/1": layer, "blobs/2": b"x" * 600}))
-    )
+    layer = packed({"app/.env": "A=123"})
+    content.read_layers(opened({"manifest.json": "[]", "blobs/1": layer, "blobs/2": b"x" * 600}))
 
     assert content.seen(stands_in=True)["secrets"] == [".env"]
 
 
 def test_packages_of_real_images_are_those_of_their_database():
     content = Content({}, wanted(packages=[{"any_of": ["jq"]}, {"any_of": ["xz"]}]))
-    content.read(read(tar(**{"lib/apk/db/installed": "P:jq\nV:1\n\nP:curl\n"})))
+    content.read(opened({"lib/apk/db/installed": "P:jq\nV:1\n\nP:curl\n"}))
 
     assert content.seen(stands_in=False)["needs"] == ["xz"]
 
 
 def test_shells_of_an_accepted_image_are_its_own():
-    assert asked.own_shells(load_expected("002-node-npm-start")) == [
-        "bin/ash",
-        "bin/busybox",
-        "bin/sh",
-    ]
-    assert asked.own_shells(load_expected("001-python-cmd-clash")) == []
-    assert "usr/bin/apk" in asked.own_shells(load_expected("006-apt-names"))
+    busybox = ["bin/ash", "bin/busybox", "bin/sh"]
+    for case_id, own in {
+        "001-python-cmd-clash": [],
+        "002-node-npm-start": busybox,
+        "006-apt-names": [*busybox, "usr/bin/apk"],
+    }.items():
+        assert build.own_shells(read_expected(load(case_id).expected_path)) == own
 
 
 def test_facts_are_those_of_the_locked_configurations():
+    facts_of, held = facts.facts_of, facts.FACTS
     plain, dev = (facts_of(Reference(f"{FREE}/node", tag)) for tag in ("latest", "latest-dev"))
 
     assert (plain.entrypoint, plain.user, plain.users, plain.workdir, plain.shells, plain.apk) == (
@@ -330,12 +300,11 @@ def test_facts_are_those_of_the_locked_configurations():
     )  # fmt: skip
     assert (dev.shells, dev.apk, dev.user) == (("bash", "busybox"), True, "65532")
     assert {"pnpm", "yarn"} <= set(dev.holds) - set(plain.holds)
-    assert dict(FACTS["aspnet-runtime"].env)["APP_UID"] == "65532"
-    assert FACTS["chainguard-base"] == FACTS["wolfi-base"]
-    assert sum("ca-certificates-bundle" in one.holds for one in FACTS.values()) > 50
+    assert held["aspnet-runtime"].env["APP_UID"] == "65532"
+    assert held["chainguard-base"] == held["wolfi-base"]
+    assert sum("ca-certificates-bundle" in one.holds for one in held.values()) > 50
     assert facts_of(Reference(f"{FREE}/something")) is None
-    assert facts_of(Reference("python")) is None
-    assert facts_of(None) is None
+    assert facts_of(Reference("python")) is facts_of(None) is None
 
 
 @pytest.mark.usefixtures("without_builder")
@@ -384,8 +353,48 @@ def test_a_real_tool_finds_what_was_fetched_in_every_step_of_a_build(tmp_path, m
     assert (tmp_path / ".tool/link").is_symlink()
 
 
-def load_expected(case_id):
-    return read_expected(load(case_id).expected_path)
+NO_SUM = "missing go.sum entry for module providing package example.org/dep\n"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a shell script")
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        ("go build -o m", NO_SUM),
+        ("go vet ./...", NO_SUM),
+        # Only the sum of its go.mod is written then.
+        ("go mod download; go build", NO_SUM),
+        ("go mod download all; go build; cat m", "static64"),
+        ("go mod tidy; go build; cat m", "static64"),
+        ("go build -mod=mod; cat m", "static64"),
+        ("echo example.org/dep v1.0.0 h1:x= > go.sum; go build; cat m", "static64"),
+        ("echo 'replace example.org/dep => ./dep' >> go.mod; go build; cat m", "static64"),
+        ("echo > main.go; go build; cat m", "static64"),
+        ("mkdir vendor; go build -a --trimpath --installsuffix cgo -p 2; cat m", "static64"),
+        ("mkdir vendor; echo '\"net\"' > net.go; go build -o m .; cat m", "shared64"),
+        ("mkdir vendor; GOARCH= go build; cat m", "static64"),
+        ("mkdir vendor; GOARCH=arm64 go build; cat m", "static\ufffd4"),
+        ("mkdir vendor; go build -o", "flag needs an argument: -o\n"),
+        ("mkdir vendor; go build ./cmd", "go: no such directory ./cmd\n"),
+        ("rm go.mod; go mod tidy", "go: go.mod file not found in current directory or any parent"),
+    ],
+)
+def test_go_needs_the_sums_of_modules_and_builds_for_one_machine(tmp_path, script, said):
+    for name, text in {
+        "static": "This one is static64",
+        "dynamic": "This one is shared64",
+        "project/go.mod": "module m\n\nrequire (\n\texample.org/dep v1.0.0 // more\n)\n",
+        "project/main.go": 'import "example.org/dep/a"\n',
+        "go": (images.HERE / "scripts/go").read_text().replace(images.KEPT, str(tmp_path)),
+    }.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    done = subprocess.run(  # noqa: S603 - what is tested
+        ["/bin/sh", "-c", f'go() {{ sh ../go "$@"; }}; {script}'],
+        capture_output=True, text=True, errors="replace", check=False, cwd=tmp_path / "project",
+    )  # fmt: skip
+
+    assert said in done.stderr + done.stdout
 
 
 @pytest.mark.slow

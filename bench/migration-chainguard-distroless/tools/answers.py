@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import tomli
 from _benchgate_bench.migration_chainguard_distroless.expected import read_expected
-from _benchgate_bench.migration_chainguard_distroless.observers.asked import asked
+from _benchgate_bench.migration_chainguard_distroless.observers.build import asked
 from _benchgate_bench.migration_chainguard_distroless.observers.store import key_of
 from _benchgate_bench.migration_chainguard_distroless.project import read_input, read_output
 
@@ -19,25 +19,22 @@ if TYPE_CHECKING:
     from benchgate import BenchCase
 
 CLASS: Final = Path(__file__).resolve().parents[1]
-SYSTEMS: Final = ("claims-success", "do-nothing", "stage-aware", "table-converter")
 LISTS: Final = ("blind", "unseen", "mended")
 
 
 def answers() -> Iterator[tuple[str, BenchCase, Mapping[str, str]]]:
     """Yield every answer: its name, its case, its files."""
     with loaded_class(CLASS) as bench:
-        systems = {name: bench.task_class.systems[name] for name in SYSTEMS}
         for case_id, case in load_cases(CLASS).items():
             if case.disposition == "positive":
                 yield f"{case_id}/best", case, read_input(CLASS / "tests/answers" / case_id)
                 blank = case.model_copy(update={"expected_path": None})
-                for name, system in systems.items():
+                for name, system in sorted(bench.task_class.systems.items()):
                     yield f"{case_id}/{name}", case, dict(system(blank))["files"]
                 for name in LISTS:
                     for at, one in enumerate(listed(name)):
                         if one["case"] == case_id:
-                            held = {"Dockerfile": one["dockerfile"], **one.get("files", {})}
-                            yield f"{case_id}/{name}-{at}", case, held
+                            yield f"{case_id}/{name}-{at}", case, one["files"]
 
 
 def task(case: BenchCase, files: Mapping[str, str]) -> tuple[str, dict[str, str], dict[str, Any]]:
@@ -49,6 +46,8 @@ def task(case: BenchCase, files: Mapping[str, str]) -> tuple[str, dict[str, str]
 
 
 def listed(name: str) -> list[dict[str, Any]]:
-    """Return the answers of a list, each with ``case``, ``right``, ``why`` and its files."""
-    held = tomli.loads((CLASS / "tests" / f"{name}.toml").read_text("utf-8"))
-    return list(held["answer"])
+    """Return the answers of a list, each with ``case``, ``right``, ``why`` and ``files``."""
+    held = tomli.loads((CLASS / "tests" / f"{name}.toml").read_text("utf-8"))["answer"]
+    return [
+        {**one, "files": {"Dockerfile": one["dockerfile"], **one.get("files", {})}} for one in held
+    ]

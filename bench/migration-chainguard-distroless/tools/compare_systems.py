@@ -15,7 +15,7 @@ from benchgate import run_eval
 from benchgate.testing import load_cases, loaded_class
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from benchgate.models import TrialResult
 
@@ -26,38 +26,21 @@ SECOND: Final = "025"
 
 def main() -> None:
     """Print the table."""
-    sys.stdout.write("\n".join(table()) + "\n")
-
-
-def table() -> Iterator[str]:
-    """Yield the lines of the table."""
-    cases, results = load_cases(CLASS), measured()
-    first = [case_id for case_id in cases if case_id < SECOND]
-    sets = {
-        "001 to 024": first,
-        "025 to 040": [case_id for case_id in cases if case_id not in first],
-        "held out": [case_id for case_id, case in cases.items() if case.held_out],
-        "all": list(cases),
-    }
-    yield f"| set | cases | {' | '.join(results)} |"
-    yield "| --- " * (len(results) + 2) + "|"
-    for title, ids in sets.items():
-        sums = (_summary([by_case[one] for one in ids]) for by_case in results.values())
-        yield f"| {title} | {len(ids)} | {' | '.join(sums)} |"
-
-
-def measured() -> dict[str, dict[str, TrialResult]]:
-    """Run every registered system on every case; return the results by system, then by case id."""
+    cases, name = load_cases(CLASS), CLASS.name
     with loaded_class(CLASS) as bench:
         systems = sorted(bench.task_class.systems)
-    reports = {
-        name: run_eval(CLASS.name, system_under_test=name, bench_root=CLASS.parent)
-        for name in systems
+    runs = [run_eval(name, system_under_test=one, bench_root=CLASS.parent) for one in systems]
+    sets = {
+        "001 to 024": [one for one in cases if one < SECOND],
+        "025 to 040": [one for one in cases if one >= SECOND],
+        "held out": [one for one, case in cases.items() if case.held_out],
+        "all": list(cases),
     }
-    return {
-        name: {result.case_id: result for result in report.per_case}
-        for name, report in reports.items()
-    }
+    lines = [f"| set | cases | {' | '.join(systems)} |", "| --- " * (len(systems) + 2) + "|"]
+    for title, ids in sets.items():
+        sums = (_summary([one for one in run.per_case if one.case_id in ids]) for run in runs)
+        lines.append(f"| {title} | {len(ids)} | {' | '.join(sums)} |")
+    sys.stdout.write("\n".join(lines) + "\n")
 
 
 def _summary(results: Sequence[TrialResult]) -> str:

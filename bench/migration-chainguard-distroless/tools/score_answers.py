@@ -14,10 +14,9 @@ An answer counts as passed if it passes and has no penalty. Nothing is written.
 from __future__ import annotations
 
 import json
-import math
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from benchgate.loader.imports import bench_package
 from benchgate.testing import load_cases
@@ -26,23 +25,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 CLASS: Final = Path(__file__).resolve().parent.parent
-Z: Final = 1.959964
-"""Of an interval of 95 %."""
 
 
 def main() -> int:
     """Score the answers, print each and the sum; return 1 if one could not be built."""
     with bench_package(CLASS.parent):
         found = list(scored(Path(sys.argv[1])))
-    labelled = [(passed, right) for passed, right in found if None not in (passed, right)]
-    wrong = sum(passed is not right for passed, right in labelled)
-    refused = sum(right is True and not passed for passed, right in labelled)
-    low, high = interval(wrong, len(labelled))
+    missing = sum(passed is None for passed, _ in found)
+    labelled = [one for one in found if None not in one]
+    refused, let_by = (labelled.count((not right, right)) for right in (True, False))
+    low, high = interval(refused + let_by, len(labelled))
     sys.stdout.write(
-        f"{wrong} of {len(labelled)} judged wrongly: {refused} right ones refused, {wrong - refused} broken ones "
-        f"passed; 95 % interval {low:.1%} to {high:.1%}; {sum(passed is None for passed, _ in found)} not built\n"
+        f"{refused + let_by} of {len(labelled)} judged wrongly: {refused} right ones refused, {let_by} broken ones "
+        f"passed; 95 % interval {low:.1%} to {high:.1%}; {missing} not built\n"
     )
-    return int(any(passed is None for passed, _ in found))
+    return min(missing, 1)
 
 
 def scored(folder: Path) -> Iterator[tuple[bool | None, bool | None]]:
@@ -52,23 +49,16 @@ def scored(folder: Path) -> Iterator[tuple[bool | None, bool | None]]:
     from _benchgate_bench.migration_chainguard_distroless.rubric import MigrationRubric
 
     like = next(case for case in load_cases(CLASS).values() if case.disposition == "positive")
-    for app in sorted(path for path in folder.iterdir() if (path / "answers").is_dir()):
+    for app in sorted(path.parent for path in folder.glob("*/answers")):
         path = app / "answers/labels.json"
-        labels: dict[str, Any] = json.loads(path.read_text("utf-8")) if path.is_file() else {}
-        case = like.model_copy(
-            update={
-                "case_id": app.name,
-                "input_path": app / "input",
-                "expected_path": app / "expected",
-            }
-        )
+        labels = json.loads(path.read_text("utf-8")) if path.is_file() else {}
+        paths = {"input_path": app / "input", "expected_path": app / "expected"}
+        case = like.model_copy(update={"case_id": app.name, **paths})
         for one in sorted(path for path in (app / "answers").iterdir() if path.is_dir()):
             output = {"files": read_input(one)}
             try:
-                seen = build(case, output)
-                score = MigrationRubric().score(
-                    case.model_copy(update={"observation": seen}), output
-                )
+                seen = case.model_copy(update={"observation": build(case, output)})
+                score = MigrationRubric().score(seen, output)
                 passed, why = score.passed and score.safety_penalty == 0, score.explanation or ""
             except RuntimeError as error:
                 passed, why = None, str(error)
@@ -82,12 +72,10 @@ def scored(folder: Path) -> Iterator[tuple[bool | None, bool | None]]:
 
 def interval(count: int, of: int) -> tuple[float, float]:
     """Return Wilson's interval of 95 % of a share; all of [0, 1] of none."""
-    if not of:
-        return 0.0, 1.0
-    share, spread = count / of, Z**2 / of
-    middle = (share + spread / 2) / (1 + spread)
-    half = Z * math.sqrt(share * (1 - share) / of + spread / of / 4) / (1 + spread)
-    return max(0.0, middle - half), min(1.0, middle + half)
+    from scipy.stats import binomtest
+
+    low, high = binomtest(count, of).proportion_ci(method="wilson") if of else (0.0, 1.0)
+    return float(low), float(high)
 
 
 if __name__ == "__main__":

@@ -19,16 +19,8 @@ COMMIT: Final = "cd7edd236bf1738260cf528cd8886f5353c3a3b8"
 FACTS: Final = Path(__file__).resolve().parent.parent / "observers/standins/facts.json"
 SHELLS: Final = ("bash", "bash-binsh", "busybox", "dash", "dash-binsh", "zsh")
 HELD: Final = (
-    "binutils",
-    "ca-certificates-bundle",
-    "curl",
-    "dumb-init",
-    "pnpm",
-    "tini",
-    "tzdata",
-    "uv",
-    "yarn",
-)
+    "binutils", "ca-certificates-bundle", "curl", "dumb-init", "pnpm", "tini", "tzdata", "uv", "yarn",
+)  # fmt: skip
 """The packages that a stand-in has, or that a case may ask for."""
 
 ASSUMED: Final = {"chainguard-base": "wolfi-base"}
@@ -40,27 +32,21 @@ def main() -> None:
     clone = sys.argv[1]
     names = _git(clone, "ls-tree", "-r", "--name-only", COMMIT, "images/").splitlines()
     found: dict[str, Any] = {}
-    for path in names:
-        if path.endswith("/locked_config.json"):
-            held = json.loads(_git(clone, "show", f"{COMMIT}:{path}"))
-            for repository, locks in held["repoTags"].items():
-                for lock, tags in locks.items():
-                    if "latest" in tags:
-                        image = facts(_config(held["imageLocks"][lock], "configs"))
-                        dev = _config(held["imageLocks"][lock], "devConfigs")
-                        own = {*image.get("shells", ()), *image.get("holds", ())}
-                        more = _packages(dev) & {*SHELLS, *HELD} - own if dev else set()
-                        image |= {"dev": sorted(more)} if more else {}
-                        found[repository.rpartition("/")[2]] = image
+    for path in (one for one in names if one.endswith("/locked_config.json")):
+        held = json.loads(_git(clone, "show", f"{COMMIT}:{path}"))
+        for repository, locks in held["repoTags"].items():
+            for lock in (name for name, tags in locks.items() if "latest" in tags):
+                found[repository.rpartition("/")[2]] = facts(held["imageLocks"][lock])
     found |= {name: found[like] for name, like in ASSUMED.items() if name not in found}
     lines = [f'"{name}": {json.dumps(found[name])}' for name in sorted(found)]
     FACTS.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
 
 
-def facts(config: dict[str, Any]) -> dict[str, Any]:
-    """Return what a configuration says of its image; what is as usual is left out."""
-    packages = _packages(config)
-    accounts = config["accounts"]
+def facts(lock: dict[str, Any]) -> dict[str, Any]:
+    """Return what a lock says of its image; what is as usual is left out."""
+    config, dev = _config(lock, "configs"), _config(lock, "devConfigs")
+    packages, accounts = _packages(config), config["accounts"]
+    more = _packages(dev) & {*SHELLS, *HELD} - packages if dev else ()
     found = {
         "entrypoint": shlex.split(config["entrypoint"]["command"]),
         "cmd": shlex.split(config["cmd"]),
@@ -71,6 +57,7 @@ def facts(config: dict[str, Any]) -> dict[str, Any]:
         "apk": "apk-tools" in packages,
         "holds": sorted(packages & set(HELD)),
         "env": dict(sorted((config["environment"] or {}).items())),
+        "dev": sorted(more),
     }
     usual = {"user": "65532", "users": ["nonroot"], "workdir": "/", "apk": False, "env": {}}
     return {key: held for key, held in found.items() if held != usual.get(key, [])}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from benchgate.loader.imports import bench_package
 
@@ -16,21 +16,15 @@ CLASS: Final = Path(__file__).resolve().parent.parent
 SCHEMA: Final = CLASS / "case-template" / "expected.schema.json"
 
 
-def schema() -> dict[str, Any]:
+def schema() -> str:
     """Return the schema."""
     from _benchgate_bench.migration_chainguard_distroless.expected import Expected
 
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        **Expected.model_json_schema(),
-    }
-
-
-def main() -> None:
-    """Write it."""
-    with bench_package(CLASS.parent):
-        SCHEMA.write_text(json.dumps(schema(), indent=2, sort_keys=True) + "\n", encoding="utf-8")
+    dialect = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
+    held = {**dialect, **Expected.model_json_schema()}
+    return json.dumps(held, indent=2, sort_keys=True) + "\n"
 
 
 if __name__ == "__main__":
-    main()
+    with bench_package(CLASS.parent):
+        SCHEMA.write_text(schema(), encoding="utf-8")

@@ -8,20 +8,16 @@ They are part of the observer's digest: what was observed under other facts is n
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass, replace
 from pathlib import Path
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
+
+from pydantic import BaseModel, TypeAdapter
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from _benchgate_bench.migration_chainguard_distroless.dockerfile.reference import Reference
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(BaseModel, frozen=True, extra="forbid"):
     """
     What an image contains and how it is configured.
 
@@ -42,29 +38,14 @@ class Facts:
     shells: tuple[str, ...] = ()
     apk: bool = False
     holds: tuple[str, ...] = ()
-    env: tuple[tuple[str, str], ...] = ()
+    env: dict[str, str] = {}
     dev: tuple[str, ...] = ()
 
 
-def _read(held: Mapping[str, Any]) -> Facts:
-    fields: dict[str, Any] = {
-        key: tuple(one) if isinstance(one, list) else one for key, one in held.items()
-    }
-    return Facts(**{**fields, "env": tuple(held.get("env", {}).items())})
-
-
-FACTS: Final = MappingProxyType(
-    {
-        name: _read(held)
-        for name, held in json.loads(
-            Path(__file__).with_name("facts.json").read_text("utf-8")
-        ).items()
-    }
+FACTS: Final = TypeAdapter(dict[str, Facts]).validate_json(
+    Path(__file__).with_name("facts.json").read_bytes()
 )
 """Facts by the name under which an image is pulled: every image of the snapshot with a tag ``latest``."""
-
-EMPTY: Final = Facts(user="0", users=())
-"""What ``scratch`` holds: nothing, and root unless ``USER`` gives a number."""
 
 
 def facts_of(reference: Reference | None) -> Facts | None:
@@ -74,7 +55,8 @@ def facts_of(reference: Reference | None) -> Facts | None:
     A ``-dev`` variant has busybox and apk, and more.
     """
     facts = FACTS.get(reference.image) if reference and reference.chainguard else None
-    if facts is None or reference is None or not reference.tag.endswith("-dev"):
+    if not (facts and reference and reference.tag.endswith("-dev")):
         return facts
     shells = sorted({*facts.shells, "busybox", *(set(facts.dev) & {"bash", "zsh"})})
-    return replace(facts, shells=tuple(shells), holds=(*facts.holds, *facts.dev), apk=True)
+    more = {"shells": tuple(shells), "holds": (*facts.holds, *facts.dev), "apk": True}
+    return facts.model_copy(update=more)

@@ -12,62 +12,102 @@ import subprocess
 import tarfile
 import zipfile
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from _benchgate_bench.migration_chainguard_distroless.dockerfile.reference import (
+    FREE_TAGS,
+    Reference,
+)
+
+from .facts import facts_of
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from .facts import Facts
+
+    _Table = Mapping[str, str | bytes | None]
+    _Held = Path | str | bytes | None
+
+NAMES: Final = (
+    "aspnet-runtime", "bash", "busybox", "chainguard-base", "dotnet-sdk", "gcc-glibc", "glibc-dynamic", "go", "jdk",
+    "jre", "maven", "nginx", "node", "php", "postgres", "python", "ruby", "rust", "static", "wolfi-base",
+)  # fmt: skip
+PAID: Final = {
+    "jdk:latest": ("jdk:openjdk-17",),
+    "jre:latest": ("jre:latest", "jre:openjdk-17"),
+    "maven:latest-dev": ("maven:3.9-dev", "maven:3.9-openjdk-17-dev", "maven:latest-dev"),
+}
+"""What the images of the organisation that pays are like, which have further tags."""
+
+HELPERS: Final = {
+    **dict.fromkeys(("ghcr.io/astral-sh/uv:0.9", "ghcr.io/astral-sh/uv:latest"), {"/uv": "uv"}),
+    **dict.fromkeys(("composer:2", "composer:latest"), {"/usr/bin/composer": "composer"}),
+}
+"""Images of others, and what they have."""
 
 LABEL: Final = "benchgate.stand-in"
 """What marks an image as a stand-in."""
 
 HERE: Final = Path(__file__).resolve().parent
+PACKAGES: Final = (HERE / "packages.txt").read_text("utf-8")
+"""The names that ``apk`` knows, one a line."""
+
 KEPT: Final = "/usr/share/standin"
 NOBODY: Final = 65532
-_FOREIGN: Final = ("dpkg", "dpkg-deb", "rpm", "rpm2cpio", "start-stop-daemon", "su", "passwd")
-_SCRIPTS: Final = (
-    "#!/usr/bin/python3\nimport sys\nfrom {module} import {call}\nsys.exit({call}())\n",
+_TINI: Final = "usr/bin/tini-static"
+_LINKED: Final = {f"{KEPT}/static": "static", f"{KEPT}/dynamic": "dynamic"}
+_PIP: Final = (
+    b"#!/usr/bin/python3\nimport sys\nfrom pip._internal.cli.main import main\nsys.exit(main())\n"
 )
+_PIP_CONF: Final = (
+    f"[global]\nno-index = true\nfind-links = {KEPT}/wheels\ndisable-pip-version-check = true\n"
+)
+BRINGS: Final[Mapping[str, _Table]] = {
+    "aspnet-runtime": {"/usr/bin/dotnet": "static"},
+    "dotnet-sdk": {"/usr/bin/dotnet": "dotnet", **_LINKED},
+    "gcc-glibc": {"/usr/bin/gcc": "gcc", **_LINKED},
+    "go": {"/usr/bin/go": "go", "/usr/bin/gcc": "gcc", **_LINKED},
+    "jdk": {"/usr/bin/java": "static"}, "jre": {"/usr/bin/java": "static"},
+    "maven": {"/usr/bin/java": "static", "/usr/bin/mvn": "mvn", **_LINKED},
+    "nginx": {
+        "/usr/sbin/nginx": "usr/sbin/nginx", "/etc/nginx/mime.types": "etc/nginx/mime.types",
+        "/etc/nginx/nginx.conf": b"events {}\nhttp { server { listen 8080; } }\n",
+        "/var/log/nginx": None, "/var/lib/nginx": None, "/usr/share/nginx/html": None,
+    },
+    "node": {"/usr/bin/node": "node", "/usr/bin/npm": "npm"},
+    "php": {"/usr/bin/php": "static", "/bin/php": "static"}, "php-dev": {"/usr/bin/composer": "composer"},
+    "postgres": {"/usr/bin/docker-entrypoint.sh": "docker-entrypoint.sh", "/usr/bin/postgres-server": "static"},
+    "python-dev": {"/usr/bin/pip": _PIP, "/usr/bin/pip3": _PIP, "/etc/pip.conf": _PIP_CONF.encode()},
+    "ruby": {"/usr/bin/ruby": "static", "/bin/ruby": "static"},
+    "rust": {"/usr/bin/cargo": "cargo", "/usr/bin/gcc": "gcc", **_LINKED},
+    # Packages.
+    "bash": {"/bin/bash": "bash"},
+    "binutils": {"/usr/bin/strip": "strip"}, "dumb-init": {"/usr/bin/dumb-init": _TINI},
+    "busybox": {"/bin/busybox": "bin/busybox", "/bin/adduser": "adduser", "/bin/addgroup": "adduser"},
+    "ca-certificates-bundle": {"/etc/ssl/certs/ca-certificates.crt": b"stands in\n"},
+    "pnpm": {"/usr/bin/pnpm": "pnpm"}, "uv": {"/usr/bin/uv": "uv"}, "yarn": {"/usr/bin/yarn": "pnpm"},
+    "tzdata": {"/usr/share/zoneinfo/UTC": b"stands in\n"},
+}  # fmt: skip
+"""
+What is in an image for its sake, and for that of each package that it has: at each path a thing that was compiled or
+is the host's, a file of Debian, a script, a text, or ``None`` for a folder that is not root's.
+"""
 
+ADDED: Final[Mapping[str, _Table]] = {
+    "bash": BRINGS["bash"], "tini": {"/usr/bin/tini": _TINI}, "uv": BRINGS["uv"],
+    "build-base": {"/usr/bin/gcc": "gcc"}, "gcc": {"/usr/bin/gcc": "gcc"}, "poetry": {"/usr/bin/poetry": "poetry"},
+    "libpq": {"/usr/lib/libpq.so.5": "libpq"}, "libpq-18": {"/usr/lib/libpq.so.5": "libpq"},
+    "bind-tools": {"/usr/bin/dig": "static", "/usr/bin/host": "static"}, "openssh-client": {"/usr/bin/ssh": "static"},
+    **{one: {f"/usr/bin/{one}": "static"} for one in ("curl", "git", "jq", "rsync", "wget")},
+}  # fmt: skip
+APK: Final[_Table] = {"/usr/bin/apk": "apk", f"{KEPT}/packages": PACKAGES.encode(), **_LINKED}
+"""What ``apk`` adds with a package, and what it needs itself."""
 
-_PROGRAMS: Final = {
-    "aspnet-runtime": ("/usr/bin/dotnet",),
-    "dotnet-runtime": ("/usr/bin/dotnet",),
-    "gradle": ("/usr/bin/java",),
-    "jdk": ("/usr/bin/java",),
-    "jre": ("/usr/bin/java",),
-    "maven": ("/usr/bin/java",),
-    "php": ("/usr/bin/php", "/bin/php"),
-    "ruby": ("/usr/bin/ruby", "/bin/ruby"),
-}
-"""What the compiled program stands in for."""
-
-_BUILDERS: Final = {
-    "dotnet-sdk": ("dotnet",),
-    "gcc-glibc": ("gcc",),
-    "go": ("go", "gcc"),
-    "maven": ("mvn",),
-    "rust": ("cargo", "gcc"),
-}
-"""What a script stands in for."""
-
-_HELD: Final = {
-    "ca-certificates-bundle": "/etc/ssl/certs/ca-certificates.crt",
-    "tzdata": "/usr/share/zoneinfo/UTC",
-}
-"""What shows that a package is there."""
-
-_BROUGHT: Final = {
-    "binutils": "strip",
-    "pnpm": "pnpm",
-    "uv": "uv",
-    "yarn": "pnpm",
-}
-"""The scripts that stand in for what a package brings, under the name of the program."""
-
+_RIGHTS: Final = {"/root": 0o700, "/tmp": 0o1777, "/run": 0o777}  # noqa: S108
+_FOREIGN: Final = ("dpkg", "dpkg-deb", "rpm", "rpm2cpio", "start-stop-daemon", "su", "passwd")
+_LEFT: Final = ("__pycache__", "idlelib", "site-packages", "test", "tests", "tkinter")
 _MODULE: Final = """
 __version__ = {version!r}
 
@@ -94,318 +134,217 @@ def __getattr__(name):
 """
 """What a package of Python holds: anything that is asked of it."""
 
+_TOOLS: Final = (
+    "uv==0.9.0 poetry==2.2.1 wheel==0.45.0 setuptools==80.0.0 hatchling==1.27.0 virtualenv==20.35.0"
+)
+_PINNED: Final = re.compile(
+    r"""(?m)([A-Za-z][\w.-]*)(?:\[[\w,]+\])?\s*(?:(?:==|>=|~=|<=)|=\s*["']\^?(?=\d))\s*(\d[\w.]*)"""
+)
+_BARE: Final = re.compile(r"(?m)^([A-Za-z][\w.-]*)(?:\[[\w,]+\])?\s*(?:#.*)?$")
+
+
+class Root:
+    """A file system to be."""
+
+    def __init__(self) -> None:
+        self.entries: dict[str, tuple[tarfile.TarInfo, bytes | Path]] = {}
+
+    def put(self, path: str, held: _Held, mode: int | None = None, owner: int = 0) -> None:
+        """Add a file, a link if a target is held, a folder that is not there if nothing is, and the folders above."""
+        if held is None and (path in self.entries or not path.strip("/")):
+            return
+        self.put(posixpath.dirname(path), None)
+        info = tarfile.TarInfo(path.lstrip("/"))
+        info.uid = info.gid = owner
+        plain = isinstance(held, bytes) and "/bin/" not in path
+        info.mode = mode or (0o644 if plain or (held and path.startswith("/etc/")) else 0o755)
+        if held is None:
+            info.type, held = tarfile.DIRTYPE, b""
+        elif isinstance(held, str):
+            info.type, info.mode, info.linkname, held = tarfile.SYMTYPE, 0o777, held, b""
+        self.entries[path] = (info, held)
+
+    def tree(self, path: str, source: Path, leave: Iterable[str] = _LEFT[:1]) -> None:
+        """Add a folder of the host, without the folders below it that have some names."""
+        for one in source.rglob("*"):
+            name = one.relative_to(source)
+            if {*name.parts[:-1]} & {*leave}:
+                continue
+            if one.is_symlink() and one.resolve().is_relative_to(source.resolve()):
+                self.put(f"{path}/{name.as_posix()}", os.readlink(one))
+            elif one.is_file():
+                self.put(f"{path}/{name.as_posix()}", one, stat.S_IMODE(one.stat().st_mode))
+
+    def library(self, program: Path, more: Path | None = None, below: str = "") -> None:
+        """Add the libraries that a program of the host needs, and the loader."""
+        env = {**os.environ, "LD_LIBRARY_PATH": str(more or "")}
+        ldd = subprocess.run(["ldd", program], capture_output=True, text=True, env=env, check=False)
+        for name, path in re.findall(r"(?:(\S+) => )?(/\S+) \(", ldd.stdout):
+            there = f"/lib/x86_64-linux-gnu/{name}" if name else path
+            self.put(below + there, Path(path).resolve())
+
+    def load(self, docker: Iterable[str], tag: str, out: Path, facts: Facts | None = None) -> None:
+        """Load it as an image, by way of a tar file, configured as some facts say."""
+        with tarfile.open(out, "w") as tar:
+            for _, (info, held) in sorted(self.entries.items()):
+                data = held if isinstance(held, bytes) else held.read_bytes()
+                info.size = len(data)
+                tar.addfile(info, io.BytesIO(data))
+        changes = [f"LABEL {LABEL}=1"]
+        if facts:
+            changes += [f"USER {facts.user}", f"WORKDIR {facts.workdir}"]
+            changes += [f"ENV {name}={value}" for name, value in facts.env.items()]
+            starts = {"ENTRYPOINT": facts.entrypoint, "CMD": facts.cmd}
+            changes += [f"{name} {json.dumps(words)}" for name, words in starts.items() if words]
+        options = [part for change in changes for part in ("--change", change)]
+        subprocess.run([*docker, "import", *options, out, tag], check=True, capture_output=True)
+        out.unlink()
+
 
 @dataclass(frozen=True)
-class Sources:
+class StandIns:
     """
-    Where the programs of the stand-ins come from.
+    Makes the stand-ins of all images that the cases may use.
 
     :param debian: a folder into which Debian's packages were unpacked with ``dpkg -x``.
     :param python: the prefix of a Python of the host.
     :param node: the host's node.
     :param work: a folder to compile and write in.
+    :param projects: folders whose packages of Python there are.
+    :param over: what is laid over images of some name, over their ``-dev`` variants, and over those with ``apk``.
     """
 
     debian: Path
     python: Path
     node: Path
     work: Path
+    projects: Sequence[Path]
+    over: Mapping[str, Root] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        for name, options in {"static": ["-static"], "dynamic": []}.items():
+            words = ["gcc", "-O1", *options, "-o", f"{self.work / name}", f"{HERE / 'standin.c'}"]
+            subprocess.run(words, check=True)
+        (self.work / "libpq").write_bytes(b"\x7fELF")
 
-@dataclass
-class Root:
-    """A file system to be."""
+    def load_all(self, docker: Sequence[str]) -> None:
+        """Make every stand-in and load it."""
+        for tag, held in HELPERS.items():
+            root = Root()
+            self._lay(root, held)
+            root.load(docker, tag, self.work / "image.tar")
+        for name in NAMES:
+            for tag in FREE_TAGS[: 1 if name.endswith("-base") else 2]:
+                like = Reference(f"cgr.dev/chainguard/{name}", tag)
+                paid = (f"cgr.dev/example.org/{one}" for one in PAID.get(f"{name}:{tag}", ()))
+                self.load(docker, like, like.text, *paid)
 
-    entries: dict[str, tuple[tarfile.TarInfo, bytes | Path]] = field(default_factory=dict)
-
-    def put(self, path: str, held: bytes | Path, mode: int = 0o755, owner: int = 0) -> None:
-        """Add a file, and the folders above it."""
-        self.folder(posixpath.dirname(path))
-        info = tarfile.TarInfo(path.lstrip("/"))
-        info.mode, info.uid, info.gid = mode, owner, owner
-        info.size = len(held) if isinstance(held, bytes) else held.stat().st_size
-        self.entries[path] = (info, held)
-
-    def link(self, path: str, target: str) -> None:
-        """Add a symbolic link."""
-        self.folder(posixpath.dirname(path))
-        info = tarfile.TarInfo(path.lstrip("/"))
-        info.type, info.linkname, info.mode = tarfile.SYMTYPE, target, 0o777
-        self.entries[path] = (info, b"")
-
-    def folder(self, path: str, mode: int = 0o755, owner: int = 0) -> None:
-        """Add a folder, and those above it, unless they are there."""
-        if path.strip("/") and path not in self.entries:
-            self.folder(posixpath.dirname(path))
-            info = tarfile.TarInfo(path.lstrip("/"))
-            info.type, info.mode, info.uid, info.gid = tarfile.DIRTYPE, mode, owner, owner
-            self.entries[path] = (info, b"")
-
-    def tree(self, path: str, source: Path, leave: Iterable[str] = ()) -> None:
-        """Add a folder of the host."""
-        for folder, below, names in os.walk(source):
-            below[:] = [name for name in below if name not in leave]
-            there = (
-                posixpath.join(path, os.path.relpath(folder, source))
-                if folder != str(source)
-                else path
-            )
-            for name in names:
-                one = Path(folder, name)
-                if one.is_file():
-                    self.put(posixpath.join(there, name), one, stat.S_IMODE(one.stat().st_mode))
-
-    def library(self, program: Path, more: Path | None = None) -> None:
-        """Add the libraries that a program of the host needs, and the loader."""
-        env = {**os.environ, "LD_LIBRARY_PATH": str(more or "")}
-        said = subprocess.run(
-            ["ldd", program], capture_output=True, text=True, env=env, check=False
-        ).stdout
-        for name, path in re.findall(r"(\S+) => (/\S+)", said):
-            self.put(f"/lib/x86_64-linux-gnu/{name}", Path(path).resolve())
-        for path in re.findall(r"^\s*(/lib64/\S+)", said, re.MULTILINE):
-            self.put(path, Path(path).resolve())
-
-    def write(self, out: Path) -> None:
-        """Write it as a tar file."""
-        with tarfile.open(out, "w") as tar:
-            for path in sorted(self.entries):
-                info, held = self.entries[path]
-                data = held if isinstance(held, bytes) else held.read_bytes()
-                info.size = len(data) if info.isreg() else 0
-                tar.addfile(info, io.BytesIO(data))
-
-
-def _users(root: Root, user: str, number: int) -> None:
-    lines = (
-        "root:x:0:0:root:/root:/bin/sh",
-        f"{user}:x:{number}:{number}::/home/{user}:/bin/sh",
-        "",
-    )
-    root.put("/etc/passwd", "\n".join(lines).encode(), 0o644)
-    root.put("/etc/group", f"root:x:0:\n{user}:x:{number}:\n".encode(), 0o644)
-    root.folder("/root", 0o700)
-    root.folder("/home")
-    root.folder(f"/home/{user}", 0o750, number)
-    root.folder("/tmp", 0o1777)  # noqa: S108
-    root.folder("/run", 0o777)
-    for folder in ("/bin", "/opt", "/usr/bin", "/usr/local/bin", "/var"):
-        root.folder(folder)
-
-
-class StandIns:
-    """Makes the stand-ins of all images that the cases may use."""
-
-    def __init__(
-        self, sources: Sources, wheels: Mapping[str, str], packages: Iterable[str]
-    ) -> None:
-        self.sources, self.wheels, self.packages = sources, wheels, sorted(packages)
-        self.static = self._compiled("static", "-static")
-        self.dynamic = self._compiled("dynamic")
-        self.busybox = sources.debian / "bin/busybox"
-
-    def _compiled(self, name: str, *options: str) -> Path:
-        out = self.sources.work / name
-        subprocess.run(["gcc", "-O1", *options, "-o", out, HERE / "standin.c"], check=True)
-        return out
-
-    def root(self, facts: Facts, name: str, *, dev: bool) -> Root:
-        """Return the file system of an image."""
+    def load(self, docker: Sequence[str], like: Reference, *tags: str) -> None:
+        """Load the stand-in of an image under some tags."""
+        facts, name, dev = facts_of(like), like.image, like.tag.endswith("-dev")
+        assert facts is not None  # noqa: S101 - there are facts of each
         root = Root()
-        number = 70 if name == "postgres" else NOBODY
-        _users(root, facts.users[0] if facts.users else "nonroot", number)
-        if facts.workdir != "/":
-            root.folder(facts.workdir, 0o755, 0 if facts.user == "0" else number)
+        self._users(root, facts, 70 if name == "postgres" else NOBODY)
         if name != "static":
-            root.library(self.dynamic)
-        self._own(root, name, dev=dev)
-        self._packages(root, facts)
-        return root
-
-    def _packages(self, root: Root, facts: Facts) -> None:
-        for package in sorted({"ca-certificates-bundle", "tzdata"} & set(facts.holds)):
-            root.put(_HELD[package], b"stands in\n", 0o644)
-        for package in sorted(set(_BROUGHT) & set(facts.holds)):
-            program = "strip" if package == "binutils" else package
-            root.put(f"/usr/bin/{program}", HERE / "scripts" / _BROUGHT[package])
-        if "dumb-init" in facts.holds:
-            root.put("/usr/bin/dumb-init", self.sources.debian / "usr/bin/tini-static")
-        if "busybox" in facts.shells:
-            self._busybox(root)
-        if "bash" in facts.shells:
-            self._bash(root, "")
+            root.library(self.work / "dynamic")
+        if name == "python":
+            self._python(root, pip=dev)
+        for one in (name, f"{name}-dev" if dev else name, *facts.holds, *facts.shells):
+            self._lay(root, BRINGS.get(one, {}))
         if facts.apk:
-            self._apk(root)
+            self._lay(root, APK)
+            for package, held in ADDED.items():
+                self._lay(root, held, f"{KEPT}/pkg/{package}")
+        for one in (name, f"{name}-dev" if dev else name, "apk" if facts.apk else name):
+            root.entries |= self.over[one].entries if one in self.over else {}
+        for tag in tags:
+            root.load(docker, tag, self.work / "image.tar", facts)
 
-    def _busybox(self, root: Root) -> None:
-        root.put("/bin/busybox", self.busybox)
-        said = subprocess.run(
-            [self.busybox, "--list"], capture_output=True, text=True, check=True
-        ).stdout
-        for tool in said.split():
-            if tool not in (*_FOREIGN, "busybox"):
-                root.link(f"/bin/{tool}", "busybox")
-        root.link("/usr/bin/env", "/bin/busybox")
-        for tool in ("adduser", "addgroup"):
-            root.put(f"/bin/{tool}", HERE / "scripts/adduser")
+    def _users(self, root: Root, facts: Facts, number: int) -> None:
+        user = facts.users[0] if facts.users else "nonroot"
+        words = f"{user}:x:{number}:{number}::/home/{user}:/bin/sh\n"
+        root.put("/etc/passwd", f"root:x:0:0:root:/root:/bin/sh\n{words}".encode())
+        root.put("/etc/group", f"root:x:0:\n{user}:x:{number}:\n".encode())
+        root.put(f"/home/{user}", None, 0o750, number)
+        for folder in ("/bin", "/opt", "/usr/bin", "/usr/local/bin", "/var", *_RIGHTS):
+            root.put(folder, None, _RIGHTS.get(folder))
+        root.put(facts.workdir, None, owner=0 if facts.user == "0" else number)
 
-    def _bash(self, root: Root, below: str) -> None:
-        bash = Path("/bin/bash").resolve()
-        held = Root()
-        held.put("/bin/bash", bash)
-        held.library(bash)
-        for path, (_, source) in held.entries.items():
-            if source:
-                root.put(f"{below}{path}", source)
+    def _lay(self, root: Root, table: _Table, below: str = "") -> None:
+        """Add what a table has: what was compiled, a program of the host or of Debian, or a script."""
+        made = {name: self.work / name for name in ("static", "dynamic", "libpq")}
+        made |= {"node": self.node, "bash": Path("/bin/bash").resolve()}
+        for path, held in table.items():
+            if not isinstance(held, str):
+                root.put(path, held, owner=0 if held else NOBODY)
+            else:
+                source = made.get(held) or (self.debian if "/" in held else HERE / "scripts") / held
+                root.put(below + path, source)
+                if held in ("bash", "node", "usr/sbin/nginx"):
+                    root.library(source, self.debian / "usr/lib/x86_64-linux-gnu", below)
+                if held == "bin/busybox":
+                    self._busybox(root, source)
 
-    def _apk(self, root: Root) -> None:
-        root.put("/usr/bin/apk", HERE / "scripts/apk")
-        root.put(f"{KEPT}/packages", ("\n".join(self.packages) + "\n").encode(), 0o644)
-        kept = f"{KEPT}/pkg"
-        self._bash(root, f"{kept}/bash")
-        for package, programs in {
-            "bind-tools": ("dig", "host"), "curl": ("curl",), "git": ("git",), "jq": ("jq",),
-            "openssh-client": ("ssh",), "rsync": ("rsync",), "wget": ("wget",),
-        }.items():  # fmt: skip
-            for program in programs:
-                root.put(f"{kept}/{package}/usr/bin/{program}", self.static)
-        for name in ("libpq", "libpq-18"):
-            root.put(f"{kept}/{name}/usr/lib/libpq.so.5", b"\x7fELF")
-        root.put(f"{kept}/tini/usr/bin/tini", self.sources.debian / "usr/bin/tini-static")
-        for package in ("gcc", "build-base"):
-            root.put(f"{kept}/{package}/usr/bin/gcc", HERE / "scripts/gcc")
-        root.put(f"{kept}/uv/usr/bin/uv", HERE / "scripts/uv")
-        root.put(f"{kept}/poetry/usr/bin/poetry", HERE / "scripts/poetry")
-        root.put(f"{KEPT}/static", self.static)
-        root.put(f"{KEPT}/dynamic", self.dynamic)
-
-    def _own(self, root: Root, name: str, *, dev: bool) -> None:
-        """Add what an image is for."""
-        makers: dict[str, Callable[[Root], None]] = {
-            "nginx": self._nginx,
-            "node": self._node,
-            "postgres": self._postgres,
-            "python": partial(self._python, pip=dev),
-        }
-        if name in makers:
-            makers[name](root)
-        for path in _PROGRAMS.get(name, ()):
-            root.put(path, self.static)
-        for tool in _BUILDERS.get(name, ()):
-            root.put(f"/usr/bin/{tool}", HERE / "scripts" / tool)
-            root.put(f"{KEPT}/static", self.static)
-            root.put(f"{KEPT}/dynamic", self.dynamic)
-        if name == "php" and dev:
-            root.put("/usr/bin/composer", HERE / "scripts/composer")
-
-    def _node(self, root: Root) -> None:
-        root.put("/usr/bin/node", self.sources.node)
-        root.library(self.sources.node)
-        root.put("/usr/bin/npm", HERE / "scripts/npm")
-
-    def _postgres(self, root: Root) -> None:
-        root.put("/usr/bin/docker-entrypoint.sh", HERE / "scripts/docker-entrypoint.sh")
-        root.put("/usr/bin/postgres-server", self.static)
-
-    def _nginx(self, root: Root) -> None:
-        debian = self.sources.debian
-        root.put("/usr/sbin/nginx", debian / "usr/sbin/nginx")
-        root.library(debian / "usr/sbin/nginx", debian / "usr/lib/x86_64-linux-gnu")
-        root.put("/etc/nginx/mime.types", debian / "etc/nginx/mime.types", 0o644)
-        root.put("/etc/nginx/nginx.conf", b"events {}\nhttp { server { listen 8080; } }\n", 0o644)
-        for folder in ("/var/log/nginx", "/var/lib/nginx", "/usr/share/nginx/html"):
-            root.folder(folder, 0o755, NOBODY)
+    def _busybox(self, root: Root, busybox: Path) -> None:
+        said = subprocess.run([busybox, "--list"], capture_output=True, text=True, check=True)
+        for tool in {*said.stdout.split()} - {"busybox", *_FOREIGN}:
+            root.put(f"/bin/{tool}", "busybox")
+        root.put("/usr/bin/env", "/bin/busybox")
 
     def _python(self, root: Root, *, pip: bool) -> None:
-        prefix = self.sources.python
-        program = max(prefix.glob("bin/python3.??"))
-        version = program.name
-        library = prefix / "lib" / version
-        root.put(f"/usr/bin/{version}", program)
-        root.library(program, prefix / "lib")
+        program = max(self.python.glob("bin/python3.??"))
+        library, there = self.python / "lib" / program.name, f"/usr/lib/{program.name}"
+        root.put(f"/usr/bin/{program.name}", program)
+        root.library(program, self.python / "lib")
         for name in ("python", "python3"):
-            root.link(f"/usr/bin/{name}", version)
-        root.tree(
-            f"/usr/lib/{version}",
-            library,
-            ("__pycache__", "idlelib", "site-packages", "test", "tests", "tkinter"),
-        )
+            root.put(f"/usr/bin/{name}", program.name)
+        root.tree(there, library, _LEFT)
         for module in (library / "lib-dynload").glob("*.so"):
             root.library(module)
-        root.folder(f"/usr/lib/{version}/site-packages")
+        root.put(f"{there}/site-packages", None)
         if not pip:
             return
-        for name in ("pip", *(path.name for path in (library / "site-packages").glob("pip-*"))):
-            root.tree(
-                f"/usr/lib/{version}/site-packages/{name}",
-                library / "site-packages" / name,
-                ("__pycache__",),
-            )
-        for name in ("pip", "pip3"):
-            root.put(
-                f"/usr/bin/{name}",
-                _SCRIPTS[0].format(module="pip._internal.cli.main", call="main").encode(),
-            )
-        root.put(
-            "/etc/pip.conf",
-            f"[global]\nno-index = true\nfind-links = {KEPT}/wheels\ndisable-pip-version-check = true\n".encode(),
-            0o644,
-        )
-        for name, number in self.wheels.items():
-            file, data = wheel(name, number)
-            root.put(f"{KEPT}/wheels/{file}", data, 0o644)
+        for path in (library / "site-packages").iterdir():
+            if path.name.partition("-")[0] == "pip":
+                root.tree(f"{there}/site-packages/{path.name}", path)
+        for name, version in wheels(self.projects).items():
+            root.put(*wheel(name, version))
+
+
+def wheels(projects: Iterable[Path]) -> dict[str, str]:
+    """Return the packages of Python that projects ask for, each with a version that they accept."""
+    found = dict(_PINNED.findall(_TOOLS))
+    for project in projects:
+        for path in sorted(project.rglob("*")):
+            if path.name.startswith("requirements") or path.name == "pyproject.toml":
+                text = path.read_text("utf-8")
+                if path.suffix == ".txt":
+                    found |= {name.lower(): "1.0" for name in _BARE.findall(text)}
+                found |= {name.lower(): version for name, version in _PINNED.findall(text)}
+    return found
 
 
 def wheel(name: str, version: str) -> tuple[str, bytes]:
-    """Return a wheel with one module of that name, and for those that have one a program."""
+    """Return the path of a wheel, and the wheel: one module of that name, and for those that have one a program."""
     module = re.sub(r"[^a-z0-9]+", "_", name.lower())
-    held, head = io.BytesIO(), f"{module}-{version}"
-    script = HERE / "scripts" / module
+    head, script = f"{module}-{version}", HERE / "scripts" / module
+    about = f"{head}.dist-info"
+    files = {
+        f"{module}/__init__.py": _MODULE.format(version=version),
+        f"{module}/__main__.py": f"from {module} import main\n\nmain()\n",
+        f"{about}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n",
+        f"{about}/WHEEL": "Wheel-Version: 1.0\nGenerator: standin\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        f"{about}/RECORD": "",
+    }
+    if script.is_file():
+        text = script.read_text().replace("#!/usr/bin/env python3", "#!python")
+        files[f"{head}.data/scripts/{module}"] = text
+    else:
+        files[f"{about}/entry_points.txt"] = f"[console_scripts]\n{name} = {module}:main\n"
+    held = io.BytesIO()
     with zipfile.ZipFile(held, "w") as out:
-        body = _MODULE.format(version=version)
-        out.writestr(f"{module}/__init__.py", body)
-        out.writestr(f"{module}/__main__.py", f"from {module} import main\n\nmain()\n")
-        if script.is_file():
-            info = zipfile.ZipInfo(f"{head}.data/scripts/{module}")
-            info.external_attr = 0o100755 << 16
-            out.writestr(info, script.read_text().replace("#!/usr/bin/env python3", "#!python"))
-        out.writestr(
-            f"{head}.dist-info/METADATA",
-            f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n",
-        )
-        out.writestr(
-            f"{head}.dist-info/WHEEL",
-            "Wheel-Version: 1.0\nGenerator: standin\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
-        )
-        if not script.is_file():
-            out.writestr(
-                f"{head}.dist-info/entry_points.txt", f"[console_scripts]\n{name} = {module}:main\n"
-            )
-        out.writestr(f"{head}.dist-info/RECORD", "")
-    return f"{head}-py3-none-any.whl", held.getvalue()
-
-
-def load(docker: Iterable[str], root: Root, tag: str, facts: Facts, work: Path) -> None:
-    """Load a file system as an image."""
-    out = work / "image.tar"
-    root.write(out)
-    changes = [f"USER {facts.user}", f"WORKDIR {facts.workdir}"]
-    changes += [f"ENV {name}={value}" for name, value in facts.env] + [f"LABEL {LABEL}=1"]
-    if facts.entrypoint:
-        changes.append(f"ENTRYPOINT {json.dumps(facts.entrypoint)}")
-    if facts.cmd:
-        changes.append(f"CMD {json.dumps(facts.cmd)}")
-    options = [part for change in changes for part in ("--change", change)]
-    subprocess.run([*docker, "import", *options, out, tag], check=True, capture_output=True)
-    out.unlink()
-
-
-def load_helper(docker: Iterable[str], tag: str, path: str, program: Path, work: Path) -> None:
-    """Load an image of others that has one program."""
-    root = Root()
-    root.put(path, program)
-    out = work / "image.tar"
-    root.write(out)
-    label = ("--change", f"LABEL {LABEL}=1")
-    subprocess.run([*docker, "import", *label, out, tag], check=True, capture_output=True)
-    out.unlink()
+        for path, text in files.items():
+            info = zipfile.ZipInfo(path)
+            info.external_attr = (0o100755 if "/scripts/" in path else 0o600) << 16
+            out.writestr(info, text)
+    return f"{KEPT}/wheels/{head}-py3-none-any.whl", held.getvalue()
