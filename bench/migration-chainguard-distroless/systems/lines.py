@@ -93,9 +93,8 @@ def run_work(block: Block, further: Mapping[str, tuple[str, ...]]) -> Work:
 
     :param further: Wolfi's names of packages that the manager's table does not have.
     """
-    one = block.instruction
-    if one.name != "RUN" or one.json or one.heredocs:
-        return Work([], [block.source] if one.name == "RUN" else [])
+    if not block.has_commands:
+        return Work([], [block.source] if block.name == "RUN" else [])
     commands = run_commands(block)
     names = {name for command in commands for name in packages(command, further)}
     kept = [command for command in commands if _words(command)[0] not in _MANAGERS]

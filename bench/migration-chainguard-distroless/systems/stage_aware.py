@@ -157,7 +157,7 @@ class _Final:
     def _on_a_base(self) -> str:
         """Return a stage that installs packages itself, since the image is made for that."""
         lines = [
-            _work(block).line() if block.name == "RUN" else self._line(block)
+            _work(block).line() if block.has_commands else self._line(block, run=block.source)
             for block in self.blocks[1:]
         ]
         user = self.stage.config.user
@@ -179,7 +179,7 @@ class _Final:
     def _build_line(self, block: Block) -> str:
         if block.name in ("USER", "CMD", "ENTRYPOINT", "EXPOSE", "HEALTHCHECK"):
             return ""
-        if block.name != "RUN":
+        if not block.has_commands:
             return block.source
         return Work([], [*map(self._into_venv, _work(block).commands)]).line()
 
@@ -215,15 +215,15 @@ class _Final:
         copy = f"COPY --from=build {carried} {carried}\n" if carried else ""
         return "".join([*lines[:first], copy, *lines[first:]])
 
-    def _line(self, block: Block) -> str:
-        """Return the line of an instruction, empty if it does not stay in the final stage."""
+    def _line(self, block: Block, run: str = "") -> str:
+        """Return the line of an instruction, empty if it does not stay in the final stage, for ``RUN`` the given."""
         one = block.instruction
         if one.name == "EXPOSE":
             return f"EXPOSE {' '.join(map(moved, one.value))}\n"
         if one.name == "ENV":
             return self._variables(block)
         stays = {
-            "RUN": False,
+            "RUN": bool(run),
             "CMD": self.argv is None,
             "ENTRYPOINT": self.argv is None,
             "USER": self._name != BASE and user_in(self._name, "".join(one.value)),

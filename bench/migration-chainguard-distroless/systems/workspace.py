@@ -35,6 +35,11 @@ class Block:
         return self.instruction.name
 
     @property
+    def has_commands(self) -> bool:
+        """Whether it is a ``RUN`` whose commands can be told apart: in shell form, without a here-document."""
+        return self.name == "RUN" and not (self.instruction.json or self.instruction.heredocs)
+
+    @property
     def gap(self) -> str:
         """The blank line that ends it, empty if there is none."""
         return "\n" if self.source.endswith("\n\n") else ""

@@ -66,6 +66,15 @@ def test_images_are_mapped(text, free, dev, found):
     assert lines.image(text, workspace.Task({}, "o", free), dev=dev) == found
 
 
+@pytest.mark.parametrize("base", ["node:20", "debian:12"])
+@pytest.mark.parametrize("run", ['RUN ["npm", "ci"]\n', "RUN <<E\nnpm ci\nE\n"])
+def test_a_run_without_commands_that_can_be_told_apart_stays_as_it_is(convert, base, run):
+    moved = convert(StageAware(), f'FROM {base}\nCOPY . .\n{run}CMD ["node", "a.js"]\n')
+
+    assert run in moved
+    assert "RUN RUN" not in moved
+
+
 def test_packages_and_users_are_mapped():
     assert lines.packages("apt-get install -y xz-utils curl=7 a", {}) == ["xz", "curl", "a"]
     assert lines.packages("apt-get update", {}) == []
