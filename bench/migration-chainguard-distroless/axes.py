@@ -14,11 +14,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from .dockerfile.config import is_root
-from .dockerfile.directives import foreign_frontend
-from .dockerfile.parser import parse
+from .dockerfile.parser import foreign_frontend, parse
 from .dockerfile.reference import FREE_TAGS, Reference
-from .dockerfile.stages import SCRATCH, borrowed, resolve
+from .dockerfile.stages import SCRATCH, Config, borrowed, is_root, resolve
 from .expected import ArgvPattern, TiedArgv
 from .project import DOCKERFILE
 
@@ -109,28 +107,27 @@ class Answer:
         return self.build.final
 
     @property
-    def workdir(self) -> str:
-        """The folder that the container must start in; empty if the case does not say and the given file sets none."""
-        if self.expected.workdir or DOCKERFILE not in self.before:
-            return self.expected.workdir
-        return resolved(self.before[DOCKERFILE], self.expected).final.config.workdir
+    def given(self) -> Config:
+        """What the given Dockerfile sets, with the target and the arguments of the case; nothing if there is none."""
+        if DOCKERFILE not in self.before:
+            return Config()
+        given = parse(self.before[DOCKERFILE])
+        return resolve(given, self.expected.target, self.expected.build_args).final.config
 
     def listed(self, key: str) -> list[Any]:
         """Return a list of the observation; what is empty was not kept."""
         return list(self.seen.get(key, ()))
 
 
-def resolved(text: str, expected: Expected) -> Build:
-    """Return the stages of a Dockerfile, with the target and the arguments of its case."""
-    return resolve(parse(text), expected.target, expected.build_args)
-
-
 def axes(answer: Answer) -> dict[str, float]:
-    """Return every axis in [0, 1]."""
-    read = {"final_image": final_image(answer), "build_images": build_images(answer)}
+    """Return every axis in [0, 1]; ``final_image`` is the credit that the case gives."""
+    expected = answer.expected
+    read = {
+        "final_image": expected.final_images.get(image_of(answer), 0.0),
+        "build_images": _share(_allowed(base, expected) for base in _others(answer)),
+    }
     if not answer.built:
         return dict.fromkeys(AXES, 0.0) | read
-    expected = answer.expected
     return read | {
         "runs": float(not faults_of_start(answer)),
         "argv": float(right_command(answer)),
@@ -148,14 +145,10 @@ def axes(answer: Answer) -> dict[str, float]:
 
 def migrated(answer: Answer) -> float:
     """Return which share of the base images that the build needs are Chainguard's."""
-    bases = [
-        stage.reference
-        for stage in answer.build.built
-        if not stage.parent and stage.base != SCRATCH
-    ]
-    helpers = answer.expected.helper_images
-    found = [one is not None and (one.chainguard or one.full_name in helpers) for one in bases]
-    return sum(found) / len(found) if found else 0.0
+    stages = [one for one in answer.build.built if not one.parent and one.base != SCRATCH]
+    helpers, bases = answer.expected.helper_images, [one.reference for one in stages]
+    found = (one is not None and (one.chainguard or one.full_name in helpers) for one in bases)
+    return _share(found) if bases else 0.0
 
 
 def image_of(answer: Answer) -> str:
@@ -164,30 +157,18 @@ def image_of(answer: Answer) -> str:
     return reference.text if reference else answer.final.root_base
 
 
-def final_image(answer: Answer) -> float:
-    """Return the credit that the case gives for the base image of the final stage."""
-    return answer.expected.final_images.get(image_of(answer), 0.0)
-
-
-def build_images(answer: Answer) -> float:
-    """Return the share of accepted images among the other base images and those that files are copied from."""
-    refused = refused_images(answer)
-    return _share(base not in refused for base in _others(answer))
-
-
 def refused_images(answer: Answer) -> tuple[str, ...]:
-    """Return the images that are wrong, or that nobody can pull, among those that :func:`build_images` looks at."""
+    """Return the images that are wrong, or that nobody can pull, among those that ``build_images`` looks at."""
     return tuple(base for base in _others(answer) if not _allowed(base, answer.expected))
 
 
 def _others(answer: Answer) -> list[str]:
-    build = answer.build
-    bottom = build.final.lineage[0]
-    others = [stage.base for stage in build.built if not stage.parent and stage is not bottom]
-    lent = [
-        name for stage in build.built for name in borrowed(stage) if build.find(name, stage) is None
+    """Return the base images but the final one, and those that files are copied from."""
+    build, bottom = answer.build, answer.final.lineage[0]
+    others = [one.base for one in build.built if not one.parent and one is not bottom]
+    return others + [
+        name for one in build.built for name in borrowed(one) if build.find(name, one) is None
     ]
-    return [*others, *lent]
 
 
 def _allowed(base: str, expected: Expected) -> bool:
@@ -200,7 +181,7 @@ def _allowed(base: str, expected: Expected) -> bool:
         return reference.full_name in expected.helper_images
     owners = {one.rpartition("/")[0] for one in (*expected.final_images, *expected.build_images)}
     known = reference.name in expected.build_images or reference.owner in owners
-    return known and (reference.full_tag in FREE_TAGS or not expected.free_tags)
+    return known and (reference.tag in FREE_TAGS or not expected.free_tags)
 
 
 def faults_of_start(answer: Answer) -> list[str]:
@@ -217,21 +198,21 @@ def faults_of_start(answer: Answer) -> list[str]:
 
 def right_command(answer: Answer) -> bool:
     """Return whether the container starts what it should, of what its image allows: itself, or through a shell."""
-    folder, image = answer.seen.get("folder", "/"), image_of(answer)
     return any(
-        _accepted(words, one, folder, image)
+        _accepted(words, one, answer)
         for words in commands(answer.seen)
         for one in answer.expected.argv
     )
 
 
 def _accepted(
-    given: Sequence[str], wanted: tuple[str, ...] | TiedArgv | ArgvPattern, folder: str, image: str
+    given: Sequence[str], wanted: tuple[str, ...] | TiedArgv | ArgvPattern, answer: Answer
 ) -> bool:
     if isinstance(wanted, ArgvPattern):
         return bool(re.fullmatch(wanted.pattern, shlex.join(given)))
+    folder = answer.seen.get("folder", "/")
     if isinstance(wanted, TiedArgv):
-        return image in wanted.images and _same(given, wanted.words, folder)
+        return image_of(answer) in wanted.images and _same(given, wanted.words, folder)
     return _same(given, wanted, folder)
 
 
@@ -250,9 +231,8 @@ def commands(seen: Mapping[str, Any]) -> Iterator[Sequence[str]]:
 def _same(given: Sequence[str], wanted: Sequence[str], folder: str) -> bool:
     if len(given) != len(wanted) or not given:
         return False
-    if posixpath.basename(given[0]) != posixpath.basename(wanted[0]):
-        return False
-    return all(
+    programs = {posixpath.basename(given[0]), posixpath.basename(wanted[0])}
+    return len(programs) == 1 and all(
         one == other or posixpath.normpath(posixpath.join(folder, one)) == other
         for one, other in zip(given[1:], wanted[1:], strict=True)
     )
@@ -302,8 +282,9 @@ def kept_settings(answer: Answer) -> dict[str, bool]:
     expected, seen = answer.expected, answer.seen
     held = {name: name not in answer.listed("lost") for name in expected.env}
     held |= {one.path: one.path not in answer.listed("breaks") for one in expected.file_rules}
-    if answer.workdir and seen.get("folder"):
-        held["WORKDIR"] = seen["folder"] == answer.workdir
+    workdir = expected.workdir or answer.given.workdir
+    if workdir and seen.get("folder"):
+        held["WORKDIR"] = seen["folder"] == workdir
     platforms = {_BRACES.sub(r"$\1", stage.platform) for stage in answer.build.built}
     return held | {f"--platform={one}": one in platforms for one in sorted(expected.platforms)}
 

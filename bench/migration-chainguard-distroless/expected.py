@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-FILE: Final = "expected.json"
 
-
-class _Strict(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Need(_Strict):
+class Need(BaseModel, frozen=True, extra="forbid"):
     """
     A dependency that must be in the final image.
 
@@ -28,29 +22,20 @@ class Need(_Strict):
     files: tuple[str, ...] = ()
 
 
-class TiedArgv(_Strict):
-    """
-    A command that is accepted for some final images only.
-
-    :param words: the command.
-    :param images: the images, with their tag.
-    """
+class TiedArgv(BaseModel, frozen=True, extra="forbid"):
+    """A command, ``words``, that is accepted for some final images only: ``images``, with their tag."""
 
     words: tuple[str, ...]
     images: frozenset[str]
 
 
-class ArgvPattern(_Strict):
-    """
-    Commands that are accepted by their form.
-
-    :param pattern: a regular expression that matches the whole command, its words quoted as for a shell.
-    """
+class ArgvPattern(BaseModel, frozen=True, extra="forbid"):
+    """Commands that are accepted by their form: ``pattern`` matches the whole, its words quoted as for a shell."""
 
     pattern: str
 
 
-class FileRule(_Strict):
+class FileRule(BaseModel, frozen=True, extra="forbid"):
     """
     Text that a file of the final image must and must not contain.
 
@@ -66,7 +51,7 @@ class FileRule(_Strict):
     must_not: tuple[str, ...] = ()
 
 
-class Expected(_Strict):
+class Expected(BaseModel, frozen=True, extra="forbid"):
     """
     What a case accepts.
 
@@ -127,4 +112,4 @@ class Expected(_Strict):
 
 def read_expected(folder: Path) -> Expected:
     """Read ``expected.json`` of a case."""
-    return Expected.model_validate_json((folder / FILE).read_bytes())
+    return Expected.model_validate_json((folder / "expected.json").read_bytes())

@@ -6,13 +6,13 @@ import re
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from .dockerfile.stages import Step, triggered
+from .dockerfile.stages import triggered
 from .harms.fetched import fetches_and_runs
 from .harms.secrets import in_address, in_lines, is_secret
 from .harms.unverified import in_command, in_variable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from .dockerfile.instruction import Instruction
     from .dockerfile.stages import Build, Stage
@@ -52,73 +52,70 @@ def findings(build: Build) -> frozenset[Finding]:
 
 
 def _of_stage(stage: Stage) -> Iterator[Finding]:
-    texts = [text for step in stage.all_steps for text in _texts(step)]
-    unpinned = (step.words for step in stage.all_steps if step.name == "ADD" and not _pinned(step))
+    steps = [*_unfolded(stage.all_steps)]
+    texts = [text for step in steps for text in _texts(step)]
+    unpinned = (step.value for step in steps if step.name == "ADD" and not _pinned(step))
     # In a folder a file keeps the name that its address has.
     fetched = [one for words in unpinned for one in words[-1 if words[-1][-1:] != "/" else 0 :]]
     if fetches_and_runs(texts, fetched):
         yield "pipe_to_shell", "RUN"
-    for step in stage.steps:
+    for step in _unfolded(stage.steps):
         yield from _step(step)
 
 
-def _texts(step: Step) -> Iterator[str]:
+def _unfolded(steps: Iterable[Instruction]) -> Iterator[Instruction]:
+    """Yield steps, each ``ONBUILD`` followed by what it does."""
+    for step in steps:
+        yield step
+        yield from _unfolded(triggered(step))
+
+
+def _texts(step: Instruction) -> Iterator[str]:
     """Yield the shell texts of a step."""
     if step.name == "RUN":
-        line = (
-            _BEGINS.sub("", " ".join(step.words))
-            if step.instruction.heredocs
-            else " ".join(step.words)
-        )
+        line = " ".join(step.value)
+        if step.heredocs:
+            line = _BEGINS.sub("", line)
         yield line
         # If there is a shell anywhere in the line, or nothing else, it may run any of the here-documents.
         if not line.strip() or _SHELL.search(line):
-            yield from (held.content for held in step.instruction.heredocs)
+            yield from (held.content for held in step.heredocs)
     elif step.name in ("CMD", "ENTRYPOINT", "HEALTHCHECK", "SHELL"):
-        yield " ".join(step.words)
-    elif step.name == "ONBUILD":
-        yield from (text for one in triggered(step) for text in _texts(Step(one, one.value)))
+        yield " ".join(step.value)
 
 
-def _step(step: Step) -> Iterator[Finding]:
+def _step(step: Instruction) -> Iterator[Finding]:
     for text in _texts(step):
         if in_command(text):
             yield "verification_disabled", step.name
         if in_address(text):
             yield "secret_in_env", step.name
     if step.name in ("ENV", "ARG", "LABEL"):
-        yield from _variables(step.instruction)
+        yield from _variables(step)
     elif step.name in ("ADD", "COPY"):
         yield from _sources(step)
-    elif step.name == "ONBUILD":
-        for one in triggered(step):
-            yield from _step(Step(one, one.value))
 
 
-def _sources(step: Step) -> Iterator[Finding]:
-    for held in step.instruction.heredocs:
+def _sources(step: Instruction) -> Iterator[Finding]:
+    for held in step.heredocs:
         if any(in_lines(held.content)) or in_address(held.content):
             yield "secret_in_image", held.name
-    if in_address(" ".join(step.words)):
+    if in_address(" ".join(step.value)):
         yield "secret_in_env", step.name
     if step.name == "ADD" and not _pinned(step):
-        yield from (("remote_add_unpinned", one) for one in step.words[:-1] if _REMOTE.match(one))
+        yield from (("remote_add_unpinned", one) for one in step.value[:-1] if _REMOTE.match(one))
 
 
-def _pinned(step: Step) -> bool:
+def _pinned(step: Instruction) -> bool:
     """Return whether an ``ADD`` is harmless: by a checksum, or since no address lacks a commit."""
-    remote = [word for word in step.words[:-1] if _REMOTE.match(word)]
-    return step.instruction.flag("checksum") is not None or all(map(_COMMIT.fullmatch, remote))
+    remote = [word for word in step.value[:-1] if _REMOTE.match(word)]
+    return step.flag("checksum") is not None or all(map(_COMMIT.fullmatch, remote))
 
 
 def _variables(one: Instruction) -> Iterator[Finding]:
-    words = one.value
-    if one.name == "ARG":
-        parts = [word.partition("=") for word in words]
-        pairs = [(name, value) for name, _, value in parts]
-    else:
-        pairs = list(zip(words[::2], words[1::2], strict=True))
-    for name, value in pairs:
+    words = one.written or one.value
+    pairs = zip(words[::2], words[1::2], strict=True)
+    for name, value in (word.partition("=")[::2] for word in words) if one.name == "ARG" else pairs:
         if is_secret(name, value) or in_address(value):
             yield "secret_in_env", name
         if one.name != "LABEL" and in_variable(name, value):

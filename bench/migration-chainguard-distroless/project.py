@@ -18,12 +18,11 @@ POLICY: Final = "policy.json"
 """Which registry and tags a system may use; not part of the project."""
 
 MAX_FILES: Final = 50
-"""Files of an answer beyond which it is not read."""
-
 MAX_NAME: Final = 100
-"""Characters of a path beyond which an answer is not read."""
+"""Files of an answer, and characters of a path, beyond which it is not read."""
 
-_NAME: Final = re.compile(r"[\w.][\w.@+-]*(?:/[\w.][\w.@+-]*)*", re.ASCII)
+_PART: Final = r"(?!\.\.(?:/|\Z))[\w.][\w.@+-]*"
+_NAME: Final = re.compile(rf"(?=.{{1,{MAX_NAME}}}\Z){_PART}(?:/{_PART})*", re.ASCII)
 
 
 def read_input(folder: Path) -> dict[str, str]:
@@ -43,17 +42,9 @@ def read_output(before: Mapping[str, str], output: Mapping[str, Any]) -> dict[st
     files = output.get("files")
     if not isinstance(files, Mapping) or not isinstance(files.get(DOCKERFILE), str):
         raise Refused("output_missing_file")
-    if not all(isinstance(text, str) and _is_path(path) for path, text in files.items()):
+    held = (*files.values(), *files)
+    if not all(isinstance(one, str) for one in held) or not all(map(_NAME.fullmatch, files)):
         raise Refused("output_malformed")
     if len(files) > MAX_FILES or any(len(text) > MAX_TEXT for text in files.values()):
         raise Refused("output_malformed")
     return {**before, **files}
-
-
-def _is_path(path: object) -> bool:
-    return (
-        isinstance(path, str)
-        and len(path) <= MAX_NAME
-        and bool(_NAME.fullmatch(path))
-        and ".." not in path.split("/")
-    )

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from benchgate import BenchScore
 
-from .axes import AXES, FAMILIES, READ, Answer, axes, migrated, resolved, runs_as_root
+from .axes import AXES, FAMILIES, READ, Answer, axes, migrated, runs_as_root
 from .dockerfile.instruction import Refused
 from .dockerfile.parser import parse
 from .dockerfile.stages import SCRATCH, resolve
@@ -59,7 +59,7 @@ class MigrationRubric:
             answer = Answer(build, expected, before, after, case.observation)
             if case.disposition == "negative":
                 return _score_negative(answer, instructions)
-            return _score_positive(answer, _harm(answer))
+            return _score_positive(answer)
         except Refused as refused:
             return BenchScore(passed=False, score=0.0, failure_modes=(refused.code,))
 
@@ -73,8 +73,11 @@ def sources_edited(answer: Answer) -> bool:
 
 
 def _harm(answer: Answer) -> frozenset[Finding]:
-    """Return all harm: of the text, and what was seen in the image and of its process."""
-    found = _of_text(answer)
+    """Return all harm: of the text; and what was seen in the image and of its process, which a negative has not."""
+    # What the given image loads first, its owner wants.
+    found = findings(answer.build) - {("library_preloaded", name) for name in answer.given.env}
+    if answer.seen.get("asked") is False:
+        return found
     for key, code in (("secrets", "secret_in_image"), ("setuid", "setuid_program")):
         found |= {(code, one) for one in answer.listed(key)}
     if runs_as_root(answer) and not answer.expected.root_allowed:
@@ -82,41 +85,28 @@ def _harm(answer: Answer) -> frozenset[Finding]:
     return found
 
 
-def _of_text(answer: Answer) -> frozenset[Finding]:
-    found = findings(answer.build)
-    if DOCKERFILE in answer.before:
-        # What the given image loads first, its owner wants.
-        given = resolved(answer.before[DOCKERFILE], answer.expected).final.config.env
-        found -= {("library_preloaded", name) for name in given}
-    return found
-
-
-def _score_positive(answer: Answer, harm: frozenset[Finding]) -> BenchScore:
-    found = axes(answer)
+def _score_positive(answer: Answer) -> BenchScore:
+    found, harm, edited = axes(answer), _harm(answer), sources_edited(answer)
     # An unchanged file breaks nothing, so the other axes count only as far as images were replaced.
     done = migrated(answer)
-    kept = answer.final.root_base == SCRATCH
+    whole = ("final_image",) if answer.final.root_base != SCRATCH else ()
     earned = (
-        axis.weight * found[name] * (1.0 if name == "final_image" and not kept else done)
-        for name, axis in AXES.items()
+        axis.weight * found[name] * (1.0 if name in whole else done) for name, axis in AXES.items()
     )
-    edited = sources_edited(answer)
+    lost = [axis for name, axis in AXES.items() if found[name] < 1.0]
     # With an edited source it is unknown what the container runs.
-    broken = edited or any(found[name] < 1.0 for name, axis in AXES.items() if axis.starts)
-    total = math.fsum(earned) / 100 * (BROKEN_FACTOR if broken else 1.0)
+    broken = edited or any(axis.starts for axis in lost)
     secret = any(code == "secret_in_image" for code, _ in harm)
     seen = evidence(answer, found)
-    clean = all(value == 1.0 for value in found.values()) and not harm and not edited
     return BenchScore(
-        passed=all(found[name] == 1.0 for name, axis in AXES.items() if axis.required)
-        and not secret
-        and not edited,
-        score=total,
+        passed=not (secret or edited or any(axis.required for axis in lost)),
+        score=math.fsum(earned) / 100 * (BROKEN_FACTOR if broken else 1.0),
         breakdown={
             **found,
-            **_families(found, harm),
+            **_families(found),
+            "hygiene": float(not harm),
             "migrated": done,
-            "clean": float(clean),
+            "clean": float(not (lost or harm or edited)),
         },
         failure_modes=_failure_modes(found, harm, answer),
         safety_penalty=_penalty(harm),
@@ -125,22 +115,21 @@ def _score_positive(answer: Answer, harm: frozenset[Finding]) -> BenchScore:
     )
 
 
-def _families(found: Mapping[str, float], harm: frozenset[Finding]) -> dict[str, float]:
+def _families(found: Mapping[str, float]) -> dict[str, float]:
     shares = {}
     for family in FAMILIES:
         held = {name: axis.weight for name, axis in AXES.items() if axis.family == family}
         earned = math.fsum(weight * found[name] for name, weight in held.items())
         shares[family] = earned / sum(held.values())
-    return {**shares, "hygiene": 0.0 if harm else 1.0}
+    return shares
 
 
 def _score_negative(answer: Answer, instructions: tuple[Instruction, ...]) -> BenchScore:
-    # Nobody builds a negative, so its harm is that of the text.
-    harm = _of_text(answer)
-    same_files = {k: v for k, v in answer.after.items() if k != DOCKERFILE} == {
-        k: v for k, v in answer.before.items() if k != DOCKERFILE
-    }
-    unchanged = same_files and _content(instructions) == _content(parse(answer.before[DOCKERFILE]))
+    harm, given = _harm(answer), parse(answer.before[DOCKERFILE])
+    same_files = {**answer.before, DOCKERFILE: ""} == {**answer.after, DOCKERFILE: ""}
+    # Comments and layout may change, and so the numbers of lines.
+    before, after = ([replace(one, line=0) for one in held] for held in (given, instructions))
+    unchanged = same_files and before == after
     found = {"unchanged": float(unchanged)}
     return BenchScore(
         passed=unchanged,
@@ -151,27 +140,18 @@ def _score_negative(answer: Answer, instructions: tuple[Instruction, ...]) -> Be
     )
 
 
-def _content(instructions: tuple[Instruction, ...]) -> list[Instruction]:
-    """Return instructions without their line numbers: comments and layout may change."""
-    return [replace(one, line=0) for one in instructions]
-
-
 def _failure_modes(
     found: Mapping[str, float], harm: frozenset[Finding], answer: Answer
 ) -> tuple[str, ...]:
-    lost = [axis for axis, value in found.items() if value < 1.0]
-    if not answer.built:
-        # What was not built has one fault, not one on each axis.
-        lost = [axis for axis in lost if axis in (*READ, "unchanged")]
+    # What was not built has one fault, not one on each axis.
+    lost = [axis for axis, held in found.items() if held < 1.0 and (answer.built or axis in READ)]
     codes = [AXES[axis].code if axis in AXES else "changed_needlessly" for axis in lost]
     codes += [] if answer.built else ["not_built"]
-    kinds = {code for code, _ in harm}
-    added = {where for code, where in harm if code == "secret_in_image"} - {
-        *answer.expected.secrets_given
-    }
     codes += ["source_changed"] if sources_edited(answer) else []
+    kinds = {code for code, _ in harm}
     codes += [code for code in HARMS if code in kinds]
-    return (*codes, *(["secret_added"] if added else []))
+    secrets = {where for code, where in harm if code == "secret_in_image"}
+    return (*codes, *(["secret_added"] if secrets - answer.expected.secrets_given else []))
 
 
 def _penalty(harm: frozenset[Finding]) -> float:

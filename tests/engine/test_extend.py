@@ -11,6 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from benchgate.artifacts.run_kinds import RunRecord
+from benchgate.audit.runs import resumable
 from benchgate.check.pinned import pin_of
 from benchgate.cli import main
 from benchgate.verify.earlier import ChainRecord, earlier_faults
@@ -22,7 +23,7 @@ NOTED = """
 root = case.input_path.parents[2]
 with open(root / "calls.log", "a") as log:
     print(case.case_id, case.trial, file=log)
-if (root / "down").exists():
+if case.trial and (root / "down").exists():
     from benchgate import SystemUnavailable
     raise SystemUnavailable("429") if (root / "down").read_text() else KeyboardInterrupt
 """
@@ -218,21 +219,38 @@ def test_what_cannot_be_extended_is_refused(pinned, change, why):
 
 
 @pytest.mark.parametrize(("said", "status"), [("429", 2), ("", 130)])
-def test_nothing_is_written_if_a_new_case_has_no_result(pinned, said, status):
+def test_nothing_is_recorded_if_a_new_case_has_no_result(pinned, said, status):
     pinned.echo.case("04")
     pinned.echo.write("gate.toml", "[run]\nretries = 0\n")
-    before, runs = pinned.baseline(), sorted(pinned.echo.out.glob("runs/*/*"))
+    before, runs = pinned.baseline(), pinned.echo.out / "runs/echo"
     pinned.echo.write("down", said)
     done = pinned.extend("--yes")
     assert done.status == status
-    assert (
-        "no extension is recorded: 2 unavailable (04): SystemUnavailable: 429" in done.err
-        or not said
+    why = "no extension is recorded: 1 unavailable (04): SystemUnavailable: 429; the next one takes over what finished"
+    assert why in done.err or not said
+    assert (pinned.baseline(), pinned.is_valid(), pinned.calls()) == (
+        before,
+        True,
+        ["04 0", "04 1"],
     )
-    assert (pinned.baseline(), sorted(pinned.echo.out.glob("runs/*/*"))) == (before, runs)
+    # As results of now, by a run of all cases, they would be younger than they are.
+    assert resumable(runs, "auto") is None
     (pinned.echo.path / "down").unlink()
     assert pinned.extend("--yes").status == 0
-    assert pinned.is_valid()
+    assert (pinned.calls(), pinned.is_valid()) == (["04 1"], True)
+    assert not [*runs.glob(".extends*")]
+
+
+def test_what_an_extension_left_is_for_the_same_plan_alone(pinned):
+    pinned.echo.case("04")
+    pinned.echo.write("gate.toml", "[run]\nretries = 0\n")
+    pinned.echo.write("down", "429")
+    assert pinned.extend("--yes").status == 2
+    pinned.echo.write("cases/04/expected/answer.txt", "another")
+    (pinned.echo.path / "down").unlink()
+    pinned.calls()
+    assert pinned.extend("--yes").status == 0
+    assert pinned.calls() == ["04 0", "04 1"]
 
 
 def test_a_cap_on_costs_is_for_the_new_cases(pinned):

@@ -1,4 +1,4 @@
-"""The parts of a Dockerfile, the same for both parsers."""
+"""The parts of a Dockerfile."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ KNOWN: Final = frozenset(
         "ONBUILD", "RUN", "SHELL", "STOPSIGNAL", "USER", "VOLUME", "WORKDIR",
     }
 )  # fmt: skip
-"""The instructions that exist; neither parser rejects others."""
+"""The instructions that exist."""
 
 
 class Refused(ValueError):
@@ -44,6 +44,7 @@ class Instruction:
     :param flags: ``--flag=value``, as written but for quotes.
     :param json: the words were a JSON list, the exec form.
     :param line: where it starts, from 1.
+    :param written: of a step of a stage, its words before variables were filled in.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Instruction:
     json: bool = False
     heredocs: tuple[Heredoc, ...] = ()
     line: int = 0
+    written: tuple[str, ...] = ()
 
     def flag(self, name: str) -> str | None:
         """Return the value of ``--name=value``; of several the last."""

@@ -21,10 +21,11 @@ class Reference:
     The parts of a reference to an image.
 
     :param name: with registry and organisation.
+    :param tag: empty if there is a digest and no tag.
     """
 
     name: str
-    tag: str = ""
+    tag: str = "latest"
     digest: str = ""
 
     @classmethod
@@ -33,13 +34,13 @@ class Reference:
         found = _REFERENCE.fullmatch(text)
         if not found:
             return None
-        return cls(found["name"], found["tag"] or "", found["digest"] or "")
+        tag = found["tag"] or ("" if found["digest"] else "latest")
+        return cls(found["name"], tag, found["digest"] or "")
 
     @property
     def chainguard(self) -> bool:
         """Whether it is an image of Chainguard's registry: registry, organisation, name."""
-        parts = self.name.split("/")
-        return parts[0] == REGISTRY and len(parts) == 3 and all(parts)
+        return bool(re.fullmatch(rf"{re.escape(REGISTRY)}/[^/]+/[^/]+", self.name))
 
     @property
     def image(self) -> str:
@@ -52,15 +53,9 @@ class Reference:
         return self.name.rpartition("/")[0]
 
     @property
-    def full_tag(self) -> str:
-        """The tag, ``latest`` if neither tag nor digest is given."""
-        return self.tag or ("" if self.digest else "latest")
-
-    @property
     def text(self) -> str:
         """The reference with an explicit tag."""
-        tag = f":{self.full_tag}" if self.full_tag else ""
-        return f"{self.name}{tag}{f'@{self.digest}' if self.digest else ''}"
+        return self.name + f":{self.tag}" * bool(self.tag) + f"@{self.digest}" * bool(self.digest)
 
     @property
     def full_name(self) -> str:

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import posixpath
+import re
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from .config import Config, initial
-from .expand import expand
 from .instruction import Refused
 from .parser import parse
 from .reference import Reference
+from .words import expand
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from .instruction import Instruction
+
+    Variables = Mapping[str, str]
 
 SCRATCH: Final = "scratch"
 PLATFORM: Final = MappingProxyType(
@@ -27,23 +30,31 @@ PLATFORM: Final = MappingProxyType(
 """The arguments that a builder sets itself; a stage sees those that it declares."""
 
 _AS_WRITTEN: Final = ("CMD", "ENTRYPOINT", "HEALTHCHECK", "ONBUILD", "RUN", "SHELL")
+_MOUNTED: Final = re.compile(r"(?:\A--mount=|,)from=([^,]+)")
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class Config:
     """
-    An instruction of a stage.
+    What the text of a stage says of its image's configuration; command, ports and check of an image are observed.
 
-    :param words: its words, with variables substituted where Docker does so.
+    :param workdir: empty if no instruction sets it.
     """
 
-    instruction: Instruction
-    words: tuple[str, ...]
+    user: str = ""
+    workdir: str = ""
+    env: Mapping[str, str] = field(default_factory=dict)
+    args: Mapping[str, str] = field(default_factory=dict)
 
-    @property
-    def name(self) -> str:
-        """The instruction's name."""
-        return self.instruction.name
+
+def is_number(name: str) -> bool:
+    """Return whether a user is given by number."""
+    return bool(re.fullmatch(r"[+-]?[0-9]+", name))
+
+
+def is_root(text: str) -> bool:
+    """Return whether a ``USER`` value is root; without a name it is."""
+    return bool(re.fullmatch(r"(?:root|[+-]?0+)?(?::.*)?", text, re.DOTALL))
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +65,7 @@ class Stage:
     :param base: the image as written, with variables substituted; empty if it starts from another stage.
     :param parent: the stage it starts from.
     :param platform: ``--platform`` as written.
+    :param steps: its instructions, with variables filled in where Docker does so.
     """
 
     index: int
@@ -61,7 +73,7 @@ class Stage:
     base: str
     parent: Stage | None
     platform: str
-    steps: tuple[Step, ...]
+    steps: tuple[Instruction, ...]
     config: Config
 
     @property
@@ -70,7 +82,7 @@ class Stage:
         return (*(self.parent.lineage if self.parent else ()), self)
 
     @property
-    def all_steps(self) -> tuple[Step, ...]:
+    def all_steps(self) -> tuple[Instruction, ...]:
         """The steps that made this stage, those of its parents first."""
         return tuple(step for stage in self.lineage for step in stage.steps)
 
@@ -101,8 +113,7 @@ class Build:
     @property
     def final(self) -> Stage:
         """The stage that becomes the image."""
-        found = _find(self.stages, self.target) if self.target else None
-        return found or self.stages[-1]
+        return _find(self.stages, self.target) or self.stages[-1]
 
     def find(self, name: str, before: Stage) -> Stage | None:
         """Return the earlier stage of a name or a number, None if it means an image."""
@@ -123,19 +134,17 @@ class Build:
 
 def borrowed(stage: Stage) -> tuple[str, ...]:
     """Return the names of the stages and images that a stage copies or mounts files from."""
-    names = []
-    for step in stage.steps:
-        if step.name in ("COPY", "ADD"):
-            names.append(step.instruction.flag("from"))
-        if step.name == "RUN":
-            mounts = (flag for flag in step.instruction.flags if flag.startswith("--mount="))
-            parts = (part for flag in mounts for part in flag[len("--mount=") :].split(","))
-            names += [part[len("from=") :] for part in parts if part.startswith("from=")]
-    return tuple(name for name in names if name)
+    names: list[str] = []
+    for one in stage.steps:
+        if one.name in ("COPY", "ADD"):
+            names.append(one.flag("from") or "")
+        if one.name == "RUN":
+            names += [name for flag in one.flags for name in _MOUNTED.findall(flag)]
+    return tuple(filter(None, names))
 
 
 def resolve(
-    instructions: Iterable[Instruction], target: str = "", given: Mapping[str, str] | None = None
+    instructions: Iterable[Instruction], target: str = "", given: Variables | None = None
 ) -> Build:
     """
     Return the stages of a parsed Dockerfile.
@@ -146,54 +155,44 @@ def resolve(
     """
     stages: list[Stage] = []
     head: list[Instruction] = []
-    globals_: dict[str, str] = dict(PLATFORM)
-    for written in instructions:
-        one = _with(written, given or {})
+    given, outer = given or {}, dict(PLATFORM)
+    for one in instructions:
         if one.name == "FROM":
-            stages.append(_begin(one, stages, globals_))
-            parent = stages[-1].parent
-            for trigger in (
-                one for step in (parent.steps if parent else ()) for one in triggered(step)
-            ):
-                stages[-1] = _go_on(stages[-1], trigger, globals_)
+            stages.append(_begin(one, stages, outer))
+            above = stages[-1].parent.steps if stages[-1].parent else ()
+            following = [trigger for step in above for trigger in triggered(step)]
         elif not stages:
             head.append(one)
-            globals_.update(_declared(one, globals_, {}))
+            outer |= _declared(one, outer, {}, given)
+            continue
         else:
-            stages[-1] = _go_on(stages[-1], one, globals_)
+            following = [one]
+        for step in following:
+            stages[-1] = _go_on(stages[-1], step, outer, given)
     if target and _find(stages, target) is None:
         raise Refused("target_missing")
     return Build(tuple(stages), tuple(head), target)
 
 
-def _with(one: Instruction, given: Mapping[str, str]) -> Instruction:
-    """Return an ``ARG`` with the values that the builder is given in the place of its defaults."""
-    if one.name != "ARG":
-        return one
-    pairs = [(word.partition("=")[0], word) for word in one.value]
-    words = (f"{name}={given[name]}" if name in given else word for name, word in pairs)
-    return replace(one, value=tuple(words))
-
-
-def triggered(step: Step) -> tuple[Instruction, ...]:
+def triggered(step: Instruction) -> tuple[Instruction, ...]:
     """Return what an ``ONBUILD`` does to a stage that starts from its own; nothing for any other step."""
     try:
-        return parse(f"FROM scratch\n{step.words[0]}\n")[1:] if step.name == "ONBUILD" else ()
+        return parse(f"FROM scratch\n{step.value[0]}\n")[1:] if step.name == "ONBUILD" else ()
     except Refused:
         return ()
 
 
-def _find(stages: Iterable[Stage], name: str) -> Stage | None:
-    found = None
-    for stage in stages:
-        if name == str(stage.index) or (stage.name and name.lower() == stage.name):
-            found = stage
-    return found
+def _find(stages: Sequence[Stage], name: str) -> Stage | None:
+    meant = (one for one in reversed(stages) if name == str(one.index) or name.lower() == one.name)
+    return next(meant, None) if name else None
 
 
-def _begin(one: Instruction, stages: list[Stage], globals_: Mapping[str, str]) -> Stage:
-    base = expand(one.value[0], globals_)
+def _begin(one: Instruction, stages: list[Stage], outer: Variables) -> Stage:
+    base = expand(one.value[0], outer)
     parent = next((stage for stage in reversed(stages) if stage.name == base.lower() != ""), None)
+    reference = Reference.read(base)
+    # Most of Chainguard's images run as 65532, others as root.
+    initial = Config(user="65532" if reference and reference.chainguard else "")
     return Stage(
         index=len(stages),
         name=one.value[2].lower() if len(one.value) > 1 else "",
@@ -201,32 +200,40 @@ def _begin(one: Instruction, stages: list[Stage], globals_: Mapping[str, str]) -
         parent=parent,
         platform=one.flag("platform") or "",
         steps=(),
-        config=replace(parent.config, args={}) if parent else initial(base),
+        config=replace(parent.config, args={}) if parent else initial,
     )
 
 
-def _go_on(stage: Stage, one: Instruction, globals_: Mapping[str, str]) -> Stage:
-    before = stage.config
-    variables = {**before.args, **before.env}
-    words = (
-        one.value
-        if one.name in _AS_WRITTEN
-        else tuple(expand(word, variables) for word in one.value)
-    )
-    after = before.changed(one.name, words)
+def _go_on(stage: Stage, one: Instruction, outer: Variables, given: Variables) -> Stage:
+    config, words = stage.config, one.value
+    variables = {**config.args, **config.env}
+    if one.name not in _AS_WRITTEN:
+        words = tuple(expand(word, variables) for word in words)
     if one.name == "ARG":
-        after = replace(before, args={**before.args, **_declared(one, variables, globals_)})
-    return replace(stage, steps=(*stage.steps, Step(one, words)), config=after)
+        args = {**config.args, **_declared(one, variables, outer, given)}
+        config = replace(config, args=args)
+    elif one.name == "ENV":
+        env = {**config.env, **dict(zip(words[::2], words[1::2], strict=True))}
+        config = replace(config, env=env)
+    elif one.name == "USER":
+        config = replace(config, user=words[0])
+    elif one.name == "WORKDIR":
+        path = posixpath.normpath(posixpath.join("/", config.workdir, words[0]))
+        config = replace(config, workdir="/" + path.lstrip("/"))
+    step = replace(one, value=words, written=one.value)
+    return replace(stage, steps=(*stage.steps, step), config=config)
 
 
 def _declared(
-    one: Instruction, variables: Mapping[str, str], outer: Mapping[str, str]
+    one: Instruction, variables: Variables, outer: Variables, given: Variables
 ) -> dict[str, str]:
-    """Return the arguments that an ``ARG`` sets; one without a default takes the global value, if any."""
+    """Return the arguments that an ``ARG`` sets: as given, or to its default, or without one to the global value."""
     found: dict[str, str] = {}
     for word in one.value:
-        name, given, default = word.partition("=")
-        if given:
+        name, assigned, default = word.partition("=")
+        if name in given:
+            found[name] = given[name]
+        elif assigned:
             found[name] = expand(default, {**variables, **found})
         elif name in outer:
             found[name] = outer[name]

@@ -1,12 +1,14 @@
-"""Splits the text of an instruction into words, as BuildKit does."""
+"""Splits the text of an instruction into words, and fills in variables, as BuildKit does."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Final
 
+from .instruction import Refused
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 SPACE: Final = (
     "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
@@ -14,31 +16,43 @@ SPACE: Final = (
 )
 """White space as Go defines it; Python's has four control characters more."""
 
+# No two pieces of a word begin alike, so that a text which does not match is given up at once.
+_PIECE: Final = (
+    r"(?P<quote>['\"])(?P<held>(?:\\.|(?!(?P=quote))[^\\])*)(?:(?P=quote)|\\?\Z)|\\(?P<next>.|\Z)"
+)
+_FLAG: Final = re.compile(rf"(?:{_PIECE}|[^{SPACE}\\'\"])+", re.DOTALL)
+_FLAG_PIECE: Final = re.compile(_PIECE, re.DOTALL)
+_SHELL_PIECE: Final = (
+    rf"\\(?:.|\Z)|'[^']*'|\"(?:\\.|[^\"\\])*\"|\$\{{[^}}]*\}}|(?!\$\{{)[^{SPACE}\\'\"]"
+)
+_SHELL_LINE: Final = re.compile(rf"(?:{_SHELL_PIECE}|[{SPACE}])*", re.DOTALL)
+_SHELL_WORD: Final = re.compile(rf"(?:{_SHELL_PIECE})+", re.DOTALL)
 _HEREDOC: Final = re.compile(r"\d*<<(-?)([^<]*)\Z")
 _QUOTED: Final = re.compile(r"\\(.)|'([^']*)'|\"([^\"]*)\"")
-_BRACED: Final = re.compile(r"\$\{[^}]*\}")
+
+MAX_VALUE: Final = 20_000
+"""Longest value, in characters: variables that contain each other can double in length at each step."""
+
+_VARIABLE: Final = re.compile(
+    r"""
+      \\(?P<escaped>.)
+    | '(?P<single>[^']*)'
+    | "(?P<double>(?:\\.|[^"\\])*)"
+    | \$(?P<bare>[A-Za-z_]\w*)
+    | \$\{(?P<name>[A-Za-z_]\w*)(?:(?P<mode>:?[-+])(?P<word>(?:[^{}]|\$\{[^{}]*\})*))?\}
+    """,
+    re.VERBOSE | re.DOTALL | re.ASCII,
+)
 
 
 def split_words(text: str, escape: str) -> list[str]:
     """Return the words of ``ENV``, ``LABEL`` and ``ARG``; quotes and escapes stay in them."""
-    words, word, quote, at = [], "", "", 0
-    while at < len(text):
-        char = text[at]
-        if not quote and char in SPACE:
-            words.append(word)
-            word = ""
-        else:
-            # An escape means nothing in single quotes, and is dropped at the end of the text.
-            if char == escape and quote != "'":
-                at += 1
-                char = escape + text[at] if at < len(text) else ""
-            elif char == quote:
-                quote = ""
-            elif not quote and char in "'\"":
-                quote = char
-            word += char
-        at += 1
-    return [found for found in [*words, word] if found]
+    # An escape means nothing in single quotes, and is dropped at the end of the text.
+    mark, end = re.escape(escape), rf"(?={re.escape(escape)}?\Z)"
+    word = (
+        rf"(?:{mark}.|'[^']*(?:'|\Z)|\"(?:{mark}.|[^\"{mark}])*(?:\"|{end})|[^{SPACE}{mark}'\"])+"
+    )
+    return re.findall(word, text, re.DOTALL)
 
 
 def split_flags(text: str) -> tuple[str, tuple[str, ...]]:
@@ -47,10 +61,10 @@ def split_flags(text: str) -> tuple[str, tuple[str, ...]]:
 
     BuildKit reads this part byte by byte, so each byte stands for a character here.
     """
-    flags = []
+    flags: list[str] = []
     rest = text.encode().decode("latin-1").lstrip(SPACE)
-    while rest.startswith("--"):
-        flag, rest = _flag(rest)
+    while rest.startswith("--") and (found := _FLAG.match(rest)):
+        flag, rest = _FLAG_PIECE.sub(_plain, found[0]), rest[found.end() :]
         if flag == "--":
             break
         flags.append(flag)
@@ -58,67 +72,49 @@ def split_flags(text: str) -> tuple[str, tuple[str, ...]]:
     return rest.encode("latin-1").decode(errors="replace"), tuple(flags)
 
 
-def _flag(text: str) -> tuple[str, str]:
-    flag, quote, at = "", "", 0
-    while at < len(text):
-        char = text[at]
-        if not quote and char in SPACE:
-            break
-        if char == "\\":
-            at += 1
-            flag += text[at : at + 1]
-        elif char == quote:
-            quote = ""
-        elif not quote and char in "'\"":
-            quote = char
-        else:
-            flag += char
-        at += 1
-    return flag, text[at:]
+def _plain(piece: re.Match[str]) -> str:
+    """Return a piece of a flag without its quotes, and without the backslashes that are not in front of another."""
+    return piece["next"] or re.sub(r"(?s)\\(.)", r"\1", piece["held"] or "")
 
 
 def heredoc_names(line: str) -> Iterator[tuple[str, bool]]:
     """Yield the name of each here-document that a line begins, and whether tabs before its end are ignored."""
-    for word in _shell_words(line):
+    # Where a quote is left open, nothing is read.
+    for word in _SHELL_WORD.findall(line) if _SHELL_LINE.fullmatch(line) else ():
         found = _HEREDOC.match(word)
-        if found and (name := _unquoted(found[2])):
+        # Without its quotes and backslashes.
+        name = _QUOTED.sub(lambda held: held[held.lastindex or 0], found[2]) if found else ""
+        if found and name:
             yield name, found[1] == "-"
 
 
-def _shell_words(text: str) -> list[str]:
-    """Return the words of a shell line with their quotes; none at all where a quote is left open."""
-    words, word, at = [], "", 0
-    while at < len(text):
-        char = text[at]
-        if char in SPACE:
-            words.append(word)
-            word, end = "", at + 1
-        elif char in "'\"":
-            end = _closing(text, at)
-        elif char == "\\":
-            end = at + 2
-        elif text.startswith("${", at):
-            braced = _BRACED.match(text, at)
-            end = braced.end() if braced else 0
-        else:
-            end = at + 1
-        if not end:
-            return []
-        word += "" if char in SPACE else text[at:end]
-        at = end
-    return [*words, word]
+def expand(text: str, variables: Mapping[str, str]) -> str:
+    """
+    Return a word with variables substituted and quotes removed; an unset variable is empty.
+
+    :raises Refused: the result is longer than :data:`MAX_VALUE`.
+    """
+
+    def fill(found: re.Match[str]) -> str:
+        if found["double"] is not None:
+            # Single quotes mean nothing inside double ones.
+            return expand(found["double"].replace("'", "\\'"), variables)
+        if found["name"] is not None:
+            return _braced(found, variables)
+        if found["bare"] is not None:
+            return variables.get(found["bare"], "")
+        return found["escaped"] or found["single"] or ""
+
+    filled = _VARIABLE.sub(fill, text)
+    if len(filled) > MAX_VALUE:
+        raise Refused("dockerfile_unparsable")
+    return filled
 
 
-def _closing(text: str, at: int) -> int:
-    """Return the position after the closing quote, 0 if there is none."""
-    quote, at = text[at], at + 1
-    while at < len(text):
-        if text[at] == quote:
-            return at + 1
-        at += 2 if text[at] == "\\" and quote == '"' else 1
-    return 0
-
-
-def _unquoted(word: str) -> str:
-    """Return a word without its quotes and backslashes."""
-    return _QUOTED.sub(lambda found: found[found.lastindex or 0], word)
+def _braced(found: re.Match[str], variables: Mapping[str, str]) -> str:
+    value, mode = variables.get(found["name"]), found["mode"] or ""
+    # With the colon an empty value counts as unset.
+    given = value is not None and (bool(value) or not mode.startswith(":"))
+    if mode[-1:] == ("+" if given else "-"):
+        return expand(found["word"], variables)
+    return "" if mode.endswith("+") else value or ""

@@ -16,29 +16,14 @@ EXAMPLE: Final = re.compile(r".*\.(?:dist|example|sample|template)")
 SECRET_TEXT: Final = re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----|_authToken=(?!\$)\S")
 
 _SURE: Final = frozenset(
-    {
-        "APIKEY",
-        "CREDENTIAL",
-        "CREDENTIALS",
-        "PASS",
-        "PASSPHRASE",
-        "PASSWD",
-        "PASSWORD",
-        "PWD",
-        "SECRET",
-        "TOKEN",
-    }
-)
+    {"APIKEY", "CREDENTIAL", "CREDENTIALS", "PASS", "PASSPHRASE", "PASSWD", "PASSWORD", "PWD", "SECRET", "TOKEN"}
+)  # fmt: skip
 """The last word of a name that says that the value is a secret."""
 
-_PUBLIC_KEY: Final = frozenset(
-    {"CACHE", "GPG", "PARTITION", "PRIMARY", "PUBLIC", "SORT", "FOREIGN"}
-)
+_PUBLIC_KEY: Final = ("CACHE", "FOREIGN", "GPG", "PARTITION", "PRIMARY", "PUBLIC", "SORT")
 """What is in front of ``KEY`` where it is none."""
 
-_NO_SECRET: Final = re.compile(
-    r"|0|1|true|false|yes|no|none|null|/.*|<.*>", re.IGNORECASE | re.DOTALL
-)
+_NO_SECRET: Final = re.compile(r"(?is)|0|1|true|false|yes|no|none|null|/.*|<.*>")
 _IN_ADDRESS: Final = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/:@\"']*:([^\s/@\"']+)@", re.IGNORECASE)
 _PAIR: Final = re.compile(
     r"^\s*(?:export\s+|-\s*)?[\"']?([A-Za-z][\w.-]*)[\"']?\s*[:=]\s*(.*?)\s*,?$"
@@ -51,16 +36,12 @@ def is_secret(name: str, value: str) -> bool:
     plain = value.strip("\"' ")
     if _NO_SECRET.fullmatch(plain):
         return False
-    words = [word.upper() for word in _WORDS.findall(name)]
-    if not words:
-        return False
-    if words[-1] in _SURE:
-        return True
+    *front, last = ["", *(word.upper() for word in _WORDS.findall(name))]
+    if last != "KEY":
+        return last in _SURE
     # Few keys of other kinds have letters and digits.
     mixed = bool(re.search(r"\d", plain)) and bool(re.search(r"[A-Za-z]", plain))
-    return words[-1] == "KEY" and words[-2:-1] not in ([word] for word in _PUBLIC_KEY) and (
-        len(words) > 1 or mixed
-    )  # fmt: skip
+    return front[-1] not in _PUBLIC_KEY and (bool(front[-1]) or mixed)
 
 
 def in_address(text: str) -> bool:

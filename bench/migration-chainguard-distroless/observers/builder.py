@@ -140,7 +140,7 @@ class Builder:
         if self.stands_in and reference and reference.chainguard and reference.image in FACTS:
             words = ("image", "inspect", "--format", "{{json .Config.Labels}}")
             labels = self.run(*words, f"{reference.name}:latest").stdout
-            if reference.full_tag in ("latest", "latest-dev") and LABEL not in labels:
+            if reference.tag in ("latest", "latest-dev") and LABEL not in labels:
                 raise Unavailable(f"there is no stand-in of {reference.text}")
 
     def _run(

@@ -1,32 +1,30 @@
-"""Translates single lines: images, package installations and user tools, to Chainguard's and Wolfi's names."""
+"""Translates images, packages, user tools and ports to what Chainguard's images have."""
 
 from __future__ import annotations
 
 import re
 import shlex
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from _benchgate_bench.migration_chainguard_distroless.dockerfile.reference import (
-    REGISTRY,
-    Reference,
-)
+from _benchgate_bench.migration_chainguard_distroless.dockerfile import reference
 
 from .tables import DEBIAN, FEDORA, IMAGES, PREFIXES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from .workspace import Block, Task
 
 BASE: Final = "chainguard-base"
-_MANAGERS: Final = {
-    "apt": DEBIAN,
-    "apt-get": DEBIAN,
-    "dnf": FEDORA,
-    "microdnf": FEDORA,
-    "yum": FEDORA,
+_FIRST_FREE: Final = 1024
+_PORTS: Final = {80: 8080, 443: 8443}
+_MANAGERS: Final[dict[str, dict[str, tuple[str, ...]]]] = {
+    **dict.fromkeys(("apt", "apt-get"), DEBIAN),
+    **dict.fromkeys(("dnf", "microdnf", "yum"), FEDORA),
     "apk": {},
 }
-_JOINED: Final = re.compile(r"\s*&&\s*")
 _LEFTOVERS: Final = re.compile(r"rm\s+-rf\s+/var/(?:lib/apt|cache)/\S*|add-apt-repository\b.*")
+_USER_TOOLS: Final = {"useradd": "adduser", "groupadd": "addgroup"}
 _USER_OPTIONS: Final = {
     "--create-home": "",
     "--gid": "-G",
@@ -40,95 +38,113 @@ _USER_OPTIONS: Final = {
 }
 
 
-def image_name(name: str) -> str:
-    """Return the last part of the Chainguard image's name."""
-    short = name.removeprefix("docker.io/").removeprefix("library/")
-    last = short.rpartition("/")[2]
-    for prefix, found in PREFIXES.items():
-        if last.startswith(prefix):
-            return found
-    return IMAGES.get(short) or IMAGES.get(last) or last
-
-
-def image_tag(image: str, tag: str, *, free: bool, dev: bool) -> str:
-    """Return the tag: the given major and minor version, if such tags can be pulled."""
-    if image == BASE:
-        return "latest"
-    version = re.match(r"v?(\d+(?:\.\d+)?)(?=[.-]|\Z)", tag)
-    found = "latest" if free or version is None else version[1]
-    if image in ("jdk", "jre") and found != "latest":
-        found = f"openjdk-{found}"
-    return f"{found}-dev" if dev else found
-
-
-def image(text: str, organisation: str, *, free: bool, dev: bool) -> str:
-    """Return the Chainguard image for a reference, variables in its tag included."""
+def name_and_tag(text: str) -> tuple[str, str]:
+    """Return the last part of the Chainguard image's name for a reference, and the tag of the reference."""
     named = text.partition("@")[0]
     # Only a colon after the last slash begins a tag; an earlier one begins a port.
     head, colon, tag = named.rpartition(":")
     if not colon or "/" in tag:
         head, tag = named, ""
-    name = image_name(head)
-    if "$" in tag:
-        return f"{REGISTRY}/{organisation}/{name}:{tag}{'-dev' if dev else ''}"
-    return f"{REGISTRY}/{organisation}/{name}:{image_tag(name, tag, free=free, dev=dev)}"
+    short = head.removeprefix("docker.io/").removeprefix("library/")
+    last = short.rpartition("/")[2]
+    prefixed = (found for prefix, found in PREFIXES.items() if last.startswith(prefix))
+    return next(prefixed, "") or IMAGES.get(short) or IMAGES.get(last) or last, tag
+
+
+def image(text: str, task: Task, *, dev: bool) -> str:
+    """Return the Chainguard image for a reference, with its major and minor version if such tags can be pulled."""
+    name, tag = name_and_tag(text)
+    end = "-dev" if dev else ""
+    if "$" not in tag:
+        version = re.match(r"v?(\d+(?:\.\d+)?)(?=[.-]|\Z)", tag)
+        java = "openjdk-" if name in ("jdk", "jre") else ""
+        tag = f"{java}{version[1]}" if version and not task.free and name != BASE else "latest"
+        end = "" if name == BASE else end
+    return f"{reference.REGISTRY}/{task.organisation}/{name}:{tag}{end}"
 
 
 def is_chainguard(text: str) -> bool:
     """Return whether a reference already names Chainguard's registry."""
-    reference = Reference.read(text)
-    return reference is not None and reference.chainguard
+    found = reference.Reference.read(text)
+    return found is not None and found.chainguard
 
 
-def run_commands(text: str) -> list[str]:
+class Work(NamedTuple):
+    """
+    What ``RUN`` lines do.
+
+    :param packages: the packages they install, by Wolfi's names, sorted.
+    :param commands: their other commands, without those that only serve a package manager that is removed.
+    """
+
+    packages: Sequence[str]
+    commands: Sequence[str]
+
+    def line(self, flags: Iterable[str] = ()) -> str:
+        """Return a ``RUN`` with one installation in front; nothing if there is nothing to run."""
+        install = [f"apk add --no-cache {' '.join(self.packages)}"] if self.packages else []
+        joined = " && ".join([*install, *self.commands])
+        return " ".join(["RUN", *flags, joined]) + "\n" if joined else ""
+
+
+def run_work(block: Block, further: Mapping[str, tuple[str, ...]]) -> Work:
+    """
+    Return what one ``RUN`` installs and runs.
+
+    :param further: Wolfi's names of packages that the manager's table does not have.
+    """
+    if not block.has_commands:
+        return Work([], [block.source] if block.name == "RUN" else [])
+    commands = run_commands(block)
+    names = {name for command in commands for name in packages(command, further)}
+    kept = [command for command in commands if _words(command)[0] not in _MANAGERS]
+    return Work(sorted(names), [found for found in kept if not _LEFTOVERS.fullmatch(found)])
+
+
+def run_commands(block: Block) -> list[str]:
     """Return the commands that ``&&`` joins."""
-    return [one for one in _JOINED.split(" ".join(text.split())) if one]
+    text = " ".join(block.instruction.value[0].split())
+    return [one for one in re.split(r"\s*&&\s*", text) if one]
 
 
-def package_words(command: str) -> tuple[str, list[str]] | None:
-    """Return the manager and the packages of an installation, None for any other command."""
-    words = _split(command)
-    manager = words[0] if words else ""
-    verbs = {"install", "add"} & set(words[1:])
-    if manager not in _MANAGERS or not verbs:
-        return None
-    at = words.index(verbs.pop())
-    return manager, [word for word in words[at + 1 :] if not word.startswith("-")]
-
-
-def is_housekeeping(command: str) -> bool:
-    """Return whether a command only serves a package manager that is removed."""
-    words = _split(command)
-    manager = bool(words) and words[0] in _MANAGERS and package_words(command) is None
-    return manager or bool(_LEFTOVERS.fullmatch(command))
-
-
-def mapped(
-    manager: str, names: Iterable[str], further: Mapping[str, tuple[str, ...]] | None = None
-) -> list[str]:
-    """Return Wolfi's names of packages, sorted, without versions."""
-    table = {**(further or {}), **_MANAGERS[manager]}
-    bare = [re.split(r"[=<>~]", name, maxsplit=1)[0] for name in names]
-    return sorted({found for name in bare for found in table.get(name, (name,))})
-
-
-def apk_add(names: Iterable[str]) -> str:
-    """Return the command that installs packages."""
-    return f"apk add --no-cache {' '.join(names)}"
+def packages(command: str, further: Mapping[str, tuple[str, ...]]) -> list[str]:
+    """Return Wolfi's names of what an installation installs, without versions; nothing for any other command."""
+    manager, *words = _words(command)
+    at = [at for at, word in enumerate(words) if word in ("install", "add")]
+    if manager not in _MANAGERS or not at:
+        return []
+    table = {**further, **_MANAGERS[manager]}
+    given = (word for word in words[at[0] + 1 :] if not word.startswith("-"))
+    bare = (re.split(r"[=<>~]", word, maxsplit=1)[0] for word in given)
+    return [found for name in bare for found in table.get(name, (name,))]
 
 
 def user_command(command: str) -> str:
     """Return a command that makes a user or a group, as busybox spells it; any other unchanged."""
-    words = _split(command)
-    tools = {"useradd": "adduser", "groupadd": "addgroup"}
-    if not words or words[0] not in tools:
+    tool, *options = _words(command)
+    if tool not in _USER_TOOLS:
         return command
-    options = [_USER_OPTIONS.get(word, word) for word in words[1:]]
-    return shlex.join([tools[words[0]], *(word for word in options if word)])
+    spelt = [_USER_OPTIONS.get(word, word) for word in options]
+    return shlex.join([_USER_TOOLS[tool], *filter(None, spelt)])
 
 
-def _split(command: str) -> list[str]:
+def _words(command: str) -> list[str]:
     try:
-        return shlex.split(command)
+        return shlex.split(command) or [""]
     except ValueError:
         return command.split()
+
+
+def moved(word: str) -> str:
+    """Return an exposed port, replaced by one above 1023 if only root may listen on it."""
+    number, slash, protocol = word.partition("/")
+    if not re.fullmatch(r"[0-9]{1,5}", number) or int(number) >= _FIRST_FREE:
+        return word
+    return f"{_PORTS.get(int(number), int(number) + 8000)}{slash}{protocol}"
+
+
+def in_configuration(text: str, ports: Mapping[str, str]) -> str:
+    """Return an nginx configuration with its ports replaced and without ``user``, which needs root."""
+    for old, new in ports.items():
+        text = re.sub(rf"(\blisten\s+(?:\S+:)?){old}(?=[\s;])", rf"\g<1>{new}", text)
+    return re.sub(r"(?m)^user\s+[^;]*;\n", "", text)

@@ -11,19 +11,15 @@ from __future__ import annotations
 from typing import Final
 
 IMAGES: Final = {
-    "alpine": "chainguard-base",
+    **dict.fromkeys(("alpine", "debian", "fedora", "ubuntu"), "chainguard-base"),
+    **dict.fromkeys(("eclipse-temurin", "openjdk"), "jdk"),
     "amazoncorretto": "amazon-corretto-jdk",
-    "debian": "chainguard-base",
-    "eclipse-temurin": "jdk",
-    "fedora": "chainguard-base",
     "gcc": "gcc-glibc",
     "golang": "go",
     "mcr.microsoft.com/dotnet/aspnet": "aspnet-runtime",
     "mcr.microsoft.com/dotnet/runtime": "dotnet-runtime",
     "mcr.microsoft.com/dotnet/sdk": "dotnet-sdk",
     "nodejs": "node",
-    "openjdk": "jdk",
-    "ubuntu": "chainguard-base",
 }
 """Image name to image name; a name that is not here keeps its last part."""
 

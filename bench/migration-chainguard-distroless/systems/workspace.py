@@ -2,22 +2,51 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
 from _benchgate_bench.migration_chainguard_distroless.dockerfile.parser import parse
-from _benchgate_bench.migration_chainguard_distroless.project import (
-    DOCKERFILE,
-    POLICY,
-    read_input,
-)
+from _benchgate_bench.migration_chainguard_distroless.project import DOCKERFILE, POLICY, read_input
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from pathlib import Path
+    from collections.abc import Mapping
 
     from _benchgate_bench.migration_chainguard_distroless.dockerfile.instruction import Instruction
+
+    from benchgate import BenchCase
+
+_CLASS: Final = Path(__file__).parents[1]
+_SOURCES: Final = ("systems/*.py", "dockerfile/*.py", "observers/standins/facts.*", "project.py")
+
+
+@dataclass(frozen=True)
+class Block:
+    """An instruction with its lines, comments before the next one included."""
+
+    instruction: Instruction
+    source: str
+
+    @property
+    def name(self) -> str:
+        """The instruction's name."""
+        return self.instruction.name
+
+    @property
+    def has_commands(self) -> bool:
+        """Whether it is a ``RUN`` whose commands can be told apart: in shell form, without a here-document."""
+        return self.name == "RUN" and not (self.instruction.json or self.instruction.heredocs)
+
+    @property
+    def gap(self) -> str:
+        """The blank line that ends it, empty if there is none."""
+        return "\n" if self.source.endswith("\n\n") else ""
+
+    def on(self, image: str, *named: str) -> str:
+        """Return a ``FROM`` with another image, as a line."""
+        return " ".join(["FROM", *self.instruction.flags, image, *named]) + "\n"
 
 
 @dataclass(frozen=True)
@@ -34,45 +63,40 @@ class Task:
     organisation: str
     free: bool
 
-    @classmethod
-    def read(cls, folder: Path) -> Task:
-        """Read a case's ``input/``."""
-        policy = json.loads((folder / POLICY).read_text(encoding="utf-8"))
-        return cls(read_input(folder), policy["organisation"], policy["tags"] == "free")
-
     @property
     def text(self) -> str:
         """The Dockerfile."""
         return self.files[DOCKERFILE]
 
-    def unchanged(self) -> dict[str, Any]:
-        """Return the answer that changes nothing."""
-        return answer(self.text)
+    def parts(self) -> tuple[str, list[Block], list[list[Block]]]:
+        """Return the text before the first instruction, what stands before the first stage, and each stage."""
+        lines = self.text.splitlines(keepends=True)
+        found = parse(self.text)
+        ends = [*(one.line - 1 for one in found[1:]), len(lines)]
+        stages: list[list[Block]] = [[]]
+        for one, end in zip(found, ends, strict=True):
+            if one.name == "FROM":
+                stages.append([])
+            stages[-1].append(Block(one, "".join(lines[one.line - 1 : end])))
+        return "".join(lines[: found[0].line - 1]), stages[0], stages[1:]
 
 
-@dataclass(frozen=True)
-class Block:
-    """An instruction with its lines, comments before the next one included."""
+class System:
+    """A system under test; by itself it changes nothing."""
 
-    instruction: Instruction
-    source: str
+    name: str
 
+    def digest(self) -> str:
+        """Return the SHA-256 over the systems and what they share with the rubric and the observer."""
+        paths = (path for part in _SOURCES for path in sorted(_CLASS.glob(part)))
+        return hashlib.sha256(repr([(p.name, p.read_bytes()) for p in paths]).encode()).hexdigest()
 
-def answer(dockerfile: str, more: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """Return a system's output."""
-    return {"files": {DOCKERFILE: dockerfile, **(more or {})}}
+    def __call__(self, case: BenchCase) -> dict[str, Any]:
+        """Return the Dockerfile of a case and the other files that change."""
+        policy = json.loads((case.input_path / POLICY).read_text(encoding="utf-8"))
+        task = Task(read_input(case.input_path), policy["organisation"], policy["tags"] == "free")
+        return {"files": {DOCKERFILE: task.text, **self.changed(task)}}
 
-
-def blocks(text: str) -> tuple[str, list[Block]]:
-    """Return the text before the first instruction, and the instructions with their lines."""
-    lines = text.splitlines(keepends=True)
-    instructions = parse(text)
-    starts = [one.line - 1 for one in instructions]
-    ends = [*starts[1:], len(lines)]
-    cut = ["".join(lines[a:b]) for a, b in zip(starts, ends, strict=True)]
-    return "".join(lines[: starts[0]]), list(map(Block, instructions, cut))
-
-
-def exec_form(name: str, argv: Iterable[str]) -> str:
-    """Return an instruction in exec form, as a line."""
-    return f"{name} {json.dumps(list(argv), ensure_ascii=False)}\n"
+    def changed(self, _task: Task) -> Mapping[str, str]:
+        """Return the files that change."""
+        return {}

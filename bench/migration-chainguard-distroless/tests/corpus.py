@@ -75,17 +75,6 @@ ODD = [
 ]
 """Files of one or two instructions, each with one thing that is easily misread, and that no other file here shows."""
 
-BROKEN = {
-    "unknown instruction": "FROM debian:12\nFETCH something\n",
-    "no image": "RUN true\n",
-    "unterminated heredoc": "FROM debian:12\nRUN <<EOF\necho 1\n",
-    "list of numbers": "FROM debian:12\nCMD [1, 2]\n",
-    "variable without value": "FROM debian:12\nENV NAME\n",
-    "nothing": "# only a comment\n",
-    "two bases": "FROM debian:12 ubuntu:24.04\n",
-}
-"""Files that no builder accepts."""
-
 
 @cache
 def shipped() -> dict[str, str]:

@@ -27,11 +27,10 @@ LOADED = load_cases(CLASS)
 CASES = list(LOADED)
 FREE = "cgr.dev/chainguard"
 
-load = LOADED.__getitem__
 
-
-def full_id(number: str) -> str:
-    return next(case_id for case_id in CASES if case_id.startswith(number))
+def load(case_id: str) -> BenchCase:
+    """Return the case of an id, or of the number that it begins with."""
+    return next(case for name, case in LOADED.items() if name.startswith(case_id))
 
 
 def given(case_id: str) -> dict[str, str]:
@@ -41,7 +40,7 @@ def given(case_id: str) -> dict[str, str]:
 
 def best(case_id: str) -> dict[str, str]:
     """Return the files of the best answer."""
-    return read_input(CLASS / "tests" / "answers" / case_id)
+    return read_input(CLASS / "tests" / "answers" / load(case_id).case_id)
 
 
 def disposed(disposition: str) -> list[str]:
@@ -50,7 +49,7 @@ def disposed(disposition: str) -> list[str]:
 
 def observed(case_id: str, files: Mapping[str, str]) -> dict[str, Any]:
     """Return the observation that is shipped of an answer; a test of an answer that nobody built yet is skipped."""
-    case = load(full_id(case_id))
+    case = load(case_id)
     if case.disposition == "negative":
         return {"asked": False}
     key = task(case, files)[0]
@@ -72,24 +71,22 @@ def needs_observations() -> pytest.MarkDecorator:
     )
 
 
-def seen_as(case: BenchCase, seen: Mapping[str, Any]) -> BenchCase:
-    """Return a case with an observation."""
-    return case.model_copy(update={"observation": seen})
+def score(
+    case_id: str, files: Any, seen: Mapping[str, Any] | None = None, **changed: Any
+) -> BenchScore:
+    """
+    Score files, or a text as the Dockerfile, by what is given as seen or by the shipped observation.
 
-
-def score(case_id: str, files: Any, seen: Mapping[str, Any] | None = None) -> BenchScore:
-    """Score files, or a text as the Dockerfile, by what is given as seen or by the shipped observation."""
+    :param changed: fields of the case that are others than it has.
+    """
     held = {DOCKERFILE: files} if isinstance(files, str) else files
-    case = load(full_id(case_id))
     found = observed(case_id, held) if seen is None else seen
-    return MigrationRubric().score(seen_as(case, found), {"files": held})
+    case = load(case_id).model_copy(update={"observation": found, **changed})
+    return MigrationRubric().score(case, {"files": held})
 
 
 def edited(
-    case_id: str,
-    *changes: tuple[str, str],
-    files: Mapping[str, str] | None = None,
-    **seen: Any,
+    case_id: str, *changes: tuple[str, str], files: Mapping[str, str] | None = None, **seen: Any
 ) -> BenchScore:
     """
     Score the best answer with pieces of its Dockerfile replaced; each piece must be there.
@@ -97,7 +94,7 @@ def edited(
     :param files: further files.
     :param seen: what is seen beside, or in place of, what was seen of the best answer.
     """
-    held = best(full_id(case_id))
+    held = best(case_id)
     kept = observed(case_id, held)
     for old, new in changes:
         assert old in held[DOCKERFILE], old
@@ -116,8 +113,6 @@ def answer(
     **expected: Any,
 ) -> Answer:
     """Return a project whose case expects the given fields and nothing else, and of which the given is seen."""
-    wanted = Expected.model_validate(
-        {"schema_version": 1, "final_images": {}, "argv": [], **expected}
-    )
-    after = {DOCKERFILE: text}
-    return Answer(build(text), wanted, before or {}, after, seen or {"built": True})
+    asked = {"schema_version": 1, "final_images": {}, "argv": [], **expected}
+    wanted = Expected.model_validate(asked)
+    return Answer(build(text), wanted, before or {}, {DOCKERFILE: text}, seen or {"built": True})

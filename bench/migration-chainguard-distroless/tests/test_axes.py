@@ -4,8 +4,6 @@
 import pytest
 from _benchgate_bench.migration_chainguard_distroless.axes import (
     axes,
-    build_images,
-    final_image,
     migrated,
     right_command,
     right_user,
@@ -120,19 +118,20 @@ def test_images_that_may_lend_files(image, fine):
         "final_images": {f"{FREE}/python:latest": 1.0},
     }
 
-    assert build_images(answer(f"{PLAIN}COPY --from={image} /x /x\n", **asked)) == float(fine)
-    assert build_images(
-        answer(f"FROM {image} AS b\n{PLAIN}COPY --from=b /x /x\n", **asked)
-    ) == float(fine)
+    assert axes(answer(f"{PLAIN}COPY --from={image} /x /x\n", **asked))["build_images"] == float(
+        fine
+    )
+    based = answer(f"FROM {image} AS b\n{PLAIN}COPY --from=b /x /x\n", **asked)
+    assert axes(based)["build_images"] == float(fine)
 
 
 def test_the_image_of_another_registry_or_organisation_is_another_image():
     asked = {"final_images": {f"{FREE}/python:latest": 1.0, "scratch": 0.5}}
 
-    assert final_image(answer(PLAIN, **asked)) == 1.0
-    assert final_image(answer("FROM scratch\n", **asked)) == 0.5
+    assert axes(answer(PLAIN, **asked))["final_image"] == 1.0
+    assert axes(answer("FROM scratch\n", **asked))["final_image"] == 0.5
     for name in (f"x.org/{FREE}/python", "cgr.dev/other/python", f"{FREE}/python{DIGEST}", "$X"):
-        assert final_image(answer(f"FROM {name}\n", **asked)) == 0.0
+        assert axes(answer(f"FROM {name}\n", **asked))["final_image"] == 0.0
     assert migrated(answer(f"FROM debian AS b\n{PLAIN}COPY --from=b /x /x\n")) == 0.5
     assert migrated(answer(f"FROM debian AS b\n{PLAIN}")) == 1.0
 

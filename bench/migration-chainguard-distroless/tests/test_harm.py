@@ -17,25 +17,11 @@ def harm(lines, head=f"FROM {FREE}/python:latest-dev\n"):
     return {code for code, _ in findings(build(head + lines + "\n"))}
 
 
-@pytest.mark.parametrize(
-    ("name", "secret"),
-    [
-        ("conf/.env", True),
-        (".env.production", True),
-        (".netrc", True),
-        ("credentials.json", True),
-        ("id_ed25519", True),
-        ("tls.key", True),
-        (".env.example", False),
-        ("a.env", False),
-        (".key", False),
-        ("id_rsa.pub", False),
-        ("tls.pem.txt", False),
-        ("mycredentials", False),
-    ],
-)
-def test_files_with_secrets_are_known_by_name(name, secret):
-    assert holds_secret(name, "A=1") is secret
+def test_files_with_secrets_are_known_by_name():
+    secret = ["conf/.env", ".env.production", ".netrc", "credentials.json", "id_ed25519", "tls.key"]
+    plain = [".env.example", "a.env", ".key", "id_rsa.pub", "tls.pem.txt", "mycredentials"]
+
+    assert [one for one in (*secret, *plain) if holds_secret(one, "A=1")] == secret
 
 
 def test_secrets_are_known_by_what_they_say():

@@ -5,82 +5,47 @@ import pytest
 import tomli
 from _benchgate_bench.migration_chainguard_distroless.axes import AXES, FAMILIES
 from _benchgate_bench.migration_chainguard_distroless.harm import HARMS
-from _benchgate_bench.migration_chainguard_distroless.rubric import BROKEN_FACTOR, MigrationRubric
 from _benchgate_bench.migration_chainguard_distroless.tests.support import (
     CLASS,
     best,
     edited,
-    full_id,
     given,
-    load,
-    observed,
     score,
-    seen_as,
 )
 
 MODES = tomli.loads((CLASS / "failure_modes.toml").read_text(encoding="utf-8"))["failure_modes"]
 
 
-def test_the_weights_are_these():
-    assert {name: axis.weight for name, axis in AXES.items()} == {
-        "final_image": 18, "build_images": 5, "runs": 11, "argv": 20, "user": 10, "files_carried": 9, "packages": 5,
-        "ports": 4, "healthcheck": 3, "settings_kept": 3, "no_shell": 6, "no_needless_package": 3,
-        "nothing_left_over": 3,
-    }  # fmt: skip
-    assert sum(axis.weight for axis in AXES.values()) == 100
-    free = [name for name, axis in AXES.items() if not axis.required]
-    assert free == ["healthcheck", "no_needless_package", "nothing_left_over"]
-    starts = [name for name, axis in AXES.items() if axis.starts]
-    assert starts == ["build_images", "runs", "argv", "files_carried"]
-    assert BROKEN_FACTOR == 0.5
-    assert {code: penalty for code, (penalty, _) in HARMS.items()} == {
-        "secret_in_image": 1.0, "secret_in_env": 1.0, "root_at_run_time": 0.5, "pipe_to_shell": 0.5,
-        "verification_disabled": 0.5, "setuid_program": 0.5, "library_preloaded": 0.5, "remote_add_unpinned": 0.25,
-    }  # fmt: skip
-
-
 @pytest.mark.parametrize(
-    ("case_id", "seen", "lost", "code", "passed"),
+    ("case_id", "seen", "points", "code", "passed"),
     [
-        ("001", {"exposed": ["8001"]}, 4 / 2, "ports_wrong", False),
-        ("001", {"ports": [80]}, 4 / 2, "ports_wrong", False),
-        ("003", {"breaks": ["/etc/nginx/nginx.conf"]}, 4 / 3, "ports_wrong", False),
-        ("006", {"needs": ["xz"]}, 5 / 4, "package_missing", False),
-        ("006", {"needless": ["curl"]}, 3, "package_needless", True),
-        ("008", {"lost": ["RELEASE"]}, 1, "setting_lost", False),
-        ("001", {"folder": "/"}, 3, "setting_lost", False),
-        ("011", {"check": ""}, 1.5, "healthcheck_lost", True),
-        ("011", {"check": "true"}, 3, "healthcheck_lost", True),
-        ("021", {"left": ["tests/test_report.py"]}, 3, "file_left_over", True),
-        ("001", {"shells": ["bin/sh"]}, 6, "shell_in_final_image", False),
+        ("001", {"exposed": ["8001"]}, 100 - 4 / 2, "ports_wrong", False),
+        ("001", {"ports": [80]}, 100 - 4 / 2, "ports_wrong", False),
+        ("003", {"breaks": ["/etc/nginx/nginx.conf"]}, 100 - 4 / 3, "ports_wrong", False),
+        ("006", {"needs": ["xz"]}, 100 - 5 / 4, "package_missing", False),
+        ("006", {"needless": ["curl"]}, 97, "package_needless", True),
+        ("008", {"lost": ["RELEASE"]}, 99, "setting_lost", False),
+        ("001", {"folder": "/", "argv": ["python", "/app/app.py"]}, 97, "setting_lost", False),
+        ("011", {"check": ""}, 98.5, "healthcheck_lost", True),
+        ("011", {"check": "true"}, 97, "healthcheck_lost", True),
+        ("021", {"left": ["tests/test_report.py"]}, 97, "file_left_over", True),
+        ("022", {"uid": 65532, "user": "65532"}, 90, "user_wrong", False),
+        ("001", {"shells": ["bin/sh"]}, 94, "shell_in_final_image", False),
+        # What does not start loses half.
+        ("001", {"argv": ["/usr/bin/python", "python", "app.py"]}, 80 / 2, "argv_wrong", False),
+        ("001", {"lacks": ["/app/app.py"]}, 91 / 2, "file_missing", False),
+        ("001", {"exit": 1, "error": "no module"}, 89 / 2, "does_not_run", False),
+        ("011", {"health": 127}, 89 / 2, "does_not_run", False),
     ],
 )
-def test_what_is_lost_is_the_weight_of_the_axis(case_id, seen, lost, code, passed):
-    kept = {"argv": ["python", "/app/app.py"]} if "folder" in seen else {}
-    found = edited(case_id, **seen, **kept)
+def test_what_is_lost_is_the_weight_of_the_axis(case_id, seen, points, code, passed):
+    found = edited(case_id, **seen)
 
-    assert found.score == pytest.approx((100 - lost) / 100, abs=1e-12)
+    assert found.score == pytest.approx(points / 100, abs=1e-12)
     assert found.failure_modes == (code,)
     assert found.passed is passed
     assert found.safety_penalty == 0.0
     assert found.breakdown["clean"] == 0.0
-
-
-@pytest.mark.parametrize(
-    ("case_id", "seen", "lost", "code"),
-    [
-        ("001", {"argv": ["/usr/bin/python", "python", "app.py"]}, 20, "argv_wrong"),
-        ("001", {"lacks": ["/app/app.py"]}, 9, "file_missing"),
-        ("001", {"exit": 1, "error": "no module"}, 11, "does_not_run"),
-        ("011", {"health": 127}, 11, "does_not_run"),
-    ],
-)
-def test_what_does_not_start_loses_half(case_id, seen, lost, code):
-    found = edited(case_id, **seen)
-
-    assert found.score == pytest.approx((100 - lost) / 200, abs=1e-12)
-    assert found.failure_modes == (code,)
-    assert not found.passed
 
 
 def test_images_and_platforms_are_read():
@@ -111,7 +76,7 @@ def test_of_what_was_not_built_nothing_counts_but_its_images():
 
 def test_without_an_observation_there_is_no_score():
     with pytest.raises(ValueError, match=r"case 001-python-cmd-clash: the rubric needs .* observ"):
-        score("001", best(full_id("001")), {})
+        score("001", best("001"), {})
 
 
 @pytest.mark.parametrize(
@@ -119,7 +84,6 @@ def test_without_an_observation_there_is_no_score():
     [
         ("USER root", {"uid": 0, "user": "root"}, ["user_wrong", "root_at_run_time"], 0.5),
         ("USER root", {"uid": 65532}, [], 0.0),
-        ("ENV DB_PASSWORD=x", {}, ["secret_in_env"], 1.0),
         ("ENV DB_PASSWORD=x\nENV DB_TOKEN=y", {}, ["secret_in_env"], 1.0),
         ("ADD https://x.org/a /a", {}, ["remote_add_unpinned"], 0.25),
         ("ENV GOSUMDB=off", {}, ["verification_disabled"], 0.5),
@@ -154,7 +118,6 @@ def test_a_new_secret_in_the_image_blocks_and_an_old_one_warns():
 def test_root_where_the_image_needs_it_is_no_harm():
     assert edited("022").safety_penalty == 0.0
     assert edited("022", uid=70, user="70").score == 1.0
-    assert edited("022", uid=65532, user="65532").failure_modes == ("user_wrong",)
 
 
 def test_sources_are_not_to_be_edited():
@@ -163,7 +126,7 @@ def test_sources_are_not_to_be_edited():
     assert (found.passed, found.score) == (False, 0.5)
     assert found.failure_modes == ("source_changed",)
     assert found.breakdown["clean"] == 0.0
-    assert edited("003", files={"nginx.conf": best(full_id("003"))["nginx.conf"] + "\n"}).passed
+    assert edited("003", files={"nginx.conf": best("003")["nginx.conf"] + "\n"}).passed
     assert edited("001", files={".dockerignore": "Dockerfile\n"}).passed
     assert edited("001", files={"new.txt": "new\n"}).passed
 
@@ -177,7 +140,7 @@ def test_another_frontend_reads_what_it_likes():
 
 @pytest.mark.parametrize("case_id", ["017", "018"])
 def test_negatives_are_to_be_left_alone(case_id):
-    text = given(full_id(case_id))["Dockerfile"]
+    text = given(case_id)["Dockerfile"]
     same = score(case_id, "# a remark\n\n" + text.replace("\nWORKDIR", "\n\n# here\nWORKDIR"))
     other = score(case_id, text + "LABEL a=b\n")
     files = score(case_id, {"Dockerfile": text, "new": "x"})
@@ -187,13 +150,13 @@ def test_negatives_are_to_be_left_alone(case_id):
     assert (other.passed, other.score, other.failure_modes) == (False, 0.0, ("changed_needlessly",))
     assert other.breakdown == {"unchanged": 0.0, "clean": 0.0}
     assert (files.passed, files.safety_penalty) == (False, 0.0)
-    edits = dict.fromkeys(given(full_id(case_id)), "y") | {"Dockerfile": text}
+    edits = dict.fromkeys(given(case_id), "y") | {"Dockerfile": text}
     assert not score(case_id, edits).passed
     assert score(case_id, text + "ENV A_TOKEN=x\n").safety_penalty == 1.0
 
 
 def test_on_negatives_each_part_of_an_instruction_counts():
-    text = given(full_id("018"))["Dockerfile"]
+    text = given("018")["Dockerfile"]
 
     assert not score("018", text.replace('CMD ["/agent"]', "CMD /agent")).passed
     assert not score("018", text.replace("--from=build", "--from=0")).passed
@@ -203,21 +166,19 @@ def test_on_negatives_each_part_of_an_instruction_counts():
 
 @pytest.mark.parametrize("case_id", ["001", "017"])
 @pytest.mark.parametrize(
-    ("output", "code"),
+    ("files", "code"),
     [
-        ({}, "output_missing_file"),
-        ({"files": {"Dockerfile": "FROM a", "x": None}}, "output_malformed"),
-        (
-            {"files": {"Dockerfile": "FROM a", **dict.fromkeys(map(str, range(50)), "")}},
-            "output_malformed",
-        ),
-        ({"files": {"Dockerfile": ""}}, "dockerfile_unparsable"),
-        ({"files": {"Dockerfile": "FROM a\nNOTHING b"}}, "instruction_unknown"),
-        ({"files": {"Dockerfile": "USER a"}}, "from_missing"),
+        (None, "output_missing_file"),
+        ({"x": "y"}, "output_missing_file"),
+        ({"Dockerfile": "FROM a", "x": None}, "output_malformed"),
+        (dict.fromkeys(["Dockerfile", *map(str, range(50))], "FROM a"), "output_malformed"),
+        ("", "dockerfile_unparsable"),
+        ("FROM a\nNOTHING b", "instruction_unknown"),
+        ("USER a", "from_missing"),
     ],
 )
-def test_what_is_no_dockerfile_scores_0_and_its_harm_is_unknown(case_id, output, code):
-    found = MigrationRubric().score(seen_as(load(full_id(case_id)), {"built": False}), output)
+def test_what_is_no_dockerfile_scores_0_and_its_harm_is_unknown(case_id, files, code):
+    found = score(case_id, files, {"built": False})
 
     assert (found.passed, found.score, found.failure_modes) == (False, 0.0, (code,))
     assert found.safety_penalty is None
@@ -236,13 +197,13 @@ def test_every_code_is_in_the_taxonomy_and_every_mode_can_be_emitted():
 
 
 def test_scores_do_not_depend_on_the_order_of_files():
-    files = best(full_id("003"))
+    files = best("003")
 
     assert score("003", dict(reversed(files.items()))) == score("003", files)
 
 
 def test_a_score_loses_nothing_and_the_breakdown_has_every_axis():
-    found = score("001", best(full_id("001")))
+    found = score("001", best("001"))
 
     assert found.score == 1.0
     whole = dict.fromkeys((*AXES, *FAMILIES, "hygiene"), 1.0)
@@ -265,8 +226,4 @@ def test_a_family_is_the_weighted_share_of_its_axes(case_id, seen, family, share
 
 
 def test_an_ambiguous_case_is_scored_as_a_positive_one():
-    files = best(full_id("001"))
-    case = load(full_id("001")).model_copy(update={"disposition": "ambiguous"})
-    case = seen_as(case, observed("001", files))
-
-    assert MigrationRubric().score(case, {"files": files}) == edited("001")
+    assert score("001", best("001"), disposition="ambiguous") == edited("001")

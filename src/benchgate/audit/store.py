@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchgate.artifacts.run_kinds import SelectedRecord, case_file_name
 from benchgate.audit.chain import (
+    EXTENDING,
     RECORD_FILE,
     STAMP,
     UNFINISHED,
@@ -79,10 +80,11 @@ class Published:
         return None if self.sha256 is None else f"{self.seq}:{self.sha256}"
 
 
-def unfinished_name(started: datetime) -> str:
-    """Return the name of the folder that a full run of this process has until it is recorded."""
+def unfinished_name(started: datetime, extends: KnownRun | None = None) -> str:
+    """Return the name of the folder that a full run of this process, or an extension, has until it is recorded."""
     # A process may run twice in a second, and the first run may have left its folder.
-    return f"{UNFINISHED}{started:{STAMP}}-{os.getpid()}-{secrets.randbelow(10**6):06}"
+    stamp = f"{started:{STAMP}}-{os.getpid()}-{secrets.randbelow(10**6):06}"
+    return EXTENDING.format(seq=extends.seq, stamp=stamp) if extends else UNFINISHED + stamp
 
 
 def shard_folder(out: Path, task_class: str, shard: Shard) -> Path:

@@ -18,14 +18,14 @@ from typing import TYPE_CHECKING
 from benchgate.aggregate import INCOMPLETE
 from benchgate.artifacts.plan import extension_changes, plan_changes
 from benchgate.artifacts.run_kinds import PlanFile, Resumed, TrialFile, case_file_name
-from benchgate.audit.chain import PLAN_FILE, UNFINISHED
+from benchgate.audit.chain import EXTENDING, PLAN_FILE, UNFINISHED
 from benchgate.audit.runs import KnownRun, resumable
 from benchgate.audit.whole_files import WHOLE_FILES, add_whole, read_whole
 from benchgate.errors import ArtifactError, PlanChanged, Unreadable, few
 from benchgate.ids import trial_file_name, trial_seed
 from benchgate.wire.canonical import sha256_hex
 from benchgate.wire.files import file_sha256, read_bytes
-from benchgate.wire.holding import hold
+from benchgate.wire.holding import hold, is_held
 from benchgate.wire.model import SCHEMA_VERSION
 from benchgate.wire.parsing import MAX_JSON_BYTES
 from benchgate.wire.writing import make_folder, model_bytes, rename, write_draft, write_file
@@ -54,9 +54,8 @@ def begin(folder: Path, plan: PlanFile, resume: str | Path | KnownRun) -> tuple[
     if before is None:
         return _new(folder, plan, ())
     earlier = _agreed(before, plan)
-    resumes = Resumed(folder=before.folder.name, seq=before.seq)
-    if before.record is None:
-        resumes = earlier.resumes or resumes
+    resumes = earlier.resumes if before.record is None else None
+    resumes = resumes or Resumed(folder=before.folder.name, seq=before.seq)
     if before.state != "complete":
         plan = plan.model_copy(update={"resumes": resumes, "started_at": earlier.started_at})
     if before.record is None:
@@ -66,7 +65,21 @@ def begin(folder: Path, plan: PlanFile, resume: str | Path | KnownRun) -> tuple[
             write_file(folder / PLAN_FILE, model_bytes(plan))
         return held, plan
     recorded = {f"cases/{name}": sha256 for name, sha256 in before.record.case_files.items()}
-    return _new(folder, plan, finished_trials(before.folder, plan, recorded))
+    left = [*_left_by_extensions(folder.parent, before.seq, plan)]
+    own = {name: data for path in left for name, data in finished_trials(path, plan)}
+    new = ((name, data) for name, data in own.items() if f"cases/{name}" not in recorded)
+    made = _new(folder, plan, chain(finished_trials(before.folder, plan, recorded), new))
+    for path in left:
+        shutil.rmtree(path)
+    return made
+
+
+def _left_by_extensions(runs: Path, seq: int | None, plan: PlanFile) -> Iterator[Path]:
+    """Yield what extensions by the same plan left that did not come to their end; their other trials are copies."""
+    for path in runs.glob(EXTENDING.format(seq=seq, stamp="*")):
+        then = PlanFile.read_or_none(path / PLAN_FILE)
+        if then and not is_held(path) and not list(plan_changes(then, plan)):
+            yield path
 
 
 def begin_merged(folder: Path, plan: PlanFile, parts: Sequence[Path]) -> tuple[Hold, PlanFile]:
@@ -150,7 +163,7 @@ def _new(
     folder: Path, plan: PlanFile, trials: Iterable[tuple[str, bytes]]
 ) -> tuple[Hold, PlanFile]:
     """Make the folder under a name that nobody looks at, so that it never lacks its plan or a trial."""
-    draft = folder.with_name(f".{folder.name}")
+    draft = folder.with_name(f".{UNFINISHED}{folder.name}")
     make_folder(draft / "cases")
     for name, data in trials:
         write_draft(draft / "cases" / name, data)

@@ -8,7 +8,6 @@ that no result is lost to it.
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
@@ -255,8 +254,8 @@ class ClassRun:
     def _publish(self, store: RunStore, judgement: Judgement) -> None:
         given = self.request.settings
         if given.extends and not judgement.report.complete:
-            self.problems.append(f"no extension is recorded: {incompleteness(judgement.report)}")
-            shutil.rmtree(store.folder)
+            why = f"{incompleteness(judgement.report)}; the next one takes over what finished"
+            self.problems.append(f"no extension is recorded: {why}")
             return
         try:
             self.judgement, self.published = publish(

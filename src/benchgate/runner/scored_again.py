@@ -61,10 +61,10 @@ def score_again(
             if not (doubt.is_wrong or parts):
                 path.unlink()  # it is run again
             elif doubt.is_wrong or not is_expected:
-                if parts:
-                    shutil.rmtree(files.folder)  # all in it are copies
-                    copied = (part / "cases" / path.name for part in parts)
-                    path = next(path for path in copied if path.exists())
+                copied = [part / "cases" / path.name for part in parts]
+                if copied := [one for one in copied if one.exists()]:
+                    shutil.rmtree(files.folder)  # all in it are copies, but what an extension left
+                    path = copied[0]
                 if not doubt.is_wrong:
                     why += ", so that it cannot be checked: --expect I=SHA256 of its shard"
                 raise ArtifactError(path, why)

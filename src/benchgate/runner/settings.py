@@ -161,7 +161,7 @@ class RunRequest:
             bench=bench,
             systems=systems,
             settings=settings,
-            unfinished=unfinished or unfinished_name(clock.now()),
+            unfinished=unfinished or unfinished_name(clock.now(), settings.extends),
             recording=recording,
         )
 
