@@ -108,9 +108,17 @@ def _fetch(work: Path, pythons: Sequence[Path], projects: Sequence[Path]) -> Non
     uv = [f"{work}/wheels/bin/uv", "sync", "--locked", f"--cache-dir={work}/uv.cache", "--python"]
     for path, python in product(_found(projects, "uv.lock"), pythons):
         asked.append((path, [*uv, f"{python}/bin/python3"]))
+    for path in _found(projects, "Dockerfile"):
+        # What a step installs by its name and version.
+        named = re.findall(r"npm i(?:nstall)? (?:-\S+ )*(\S+@\d\S*)", path.read_text("utf-8"))
+        asked += [(path, [*npm, *named])] * bool(named)
     for path, words in asked:
         shutil.copytree(path.parent, work / "project", symlinks=True)
-        _run(*words, cwd=work / "project")
+        try:
+            _run(*words, cwd=work / "project")
+        except subprocess.CalledProcessError:
+            # A registry may lack what is for development alone.
+            _run(*words, "--omit=dev", cwd=work / "project")
         shutil.rmtree(work / "project")
 
 
