@@ -33,8 +33,9 @@ def test_an_answer_is_judged_as_it_was_meant(name, at):
     assert good is (one["right"] is not ((name, at) in WRONG)), (one["why"], found.explanation)
 
 
-def test_the_readme_says_how_answers_to_foreign_dockerfiles_were_judged():
-    sources = tomli.loads((CLASS / "tests/foreign.toml").read_text("utf-8"))["source"]
+@pytest.mark.parametrize("name", ["foreign", "foreign-2"])
+def test_the_readme_says_how_answers_to_foreign_dockerfiles_were_judged(name):
+    sources = tomli.loads((CLASS / f"tests/{name}.toml").read_text("utf-8"))["source"]
     found = [one for source in sources for one in source["answers"]]
     judged = [one for one in found if "passed" in one]
     wrong = [one for one in judged if one["passed"] is not one["right"]]
