@@ -47,8 +47,13 @@ _FEW: Final = 40
 _CONFINED: Final = (
     *("--network", "none", "--cap-drop", "ALL"),
     *("--sysctl", "net.ipv4.ip_unprivileged_port_start=1024"),
+    *("--stop-timeout", "0", "--no-healthcheck", "--log-driver", "json-file"),
 )
-"""As in a cluster that grants nothing; Docker alone would let anybody listen on port 80."""
+"""
+As in a cluster that grants nothing; Docker alone would let anybody listen on port 80.
+
+The last line is for podman, which waits ten seconds before it removes, and asks systemd for checks and logs.
+"""
 
 _LISTEN: Final = "0A"
 _PLAIN: Final = (
@@ -57,11 +62,15 @@ _PLAIN: Final = (
     (re.compile(r"failed to walk \S+/buildkit-mount\d+"), "no such folder "),
     (re.compile(r"Error response from daemon: "), ""),
     (re.compile(r"failed to create (?:shim )?task.*unable to start container process: "), ""),
+    (re.compile(r'Error: .*unable to start container "\w+": (?:.*container process: )?'), ""),
+    (re.compile(r'checking on sources under "[^"]+": '), ""),
     (re.compile(r"\d{4}/\d\d/\d\d \d\d:\d\d:\d\d "), ""),
     (re.compile(r"lstat \S+/buildkit-mount\d+"), "lstat "),
 )
 _SYNTAX: Final = re.compile(r"(?i)\A#\s*syntax\s*=\s*(?:docker\.io/)?docker/dockerfile[^\n]*\n")
-_NO_BASE: Final = re.compile(r"failed to solve: (\S+): failed to resolve source metadata")
+_NO_BASE: Final = re.compile(
+    r"(?:failed to solve|creating build container): (\S+): (?:failed to resolve source|image not known)"
+)
 
 
 class Unavailable(RuntimeError):
@@ -85,7 +94,8 @@ class Builder:
         self, *words: str | Path, check: bool = False, timeout: float | None = None
     ) -> subprocess.CompletedProcess[str]:
         """Run the program."""
-        env = {**os.environ, "DOCKER_BUILDKIT": "1"}
+        # Podman's own format has no health checks, no ONBUILD and no SHELL.
+        env = {**os.environ, "DOCKER_BUILDKIT": "1", "BUILDAH_FORMAT": "docker"}
         return subprocess.run(
             [self.program, *words],
             capture_output=True, text=True, check=check, env=env, timeout=timeout,
@@ -155,8 +165,10 @@ class Builder:
     def _run(
         self, image: str, files: Mapping[str, str], wanted: Mapping[str, Any]
     ) -> dict[str, Any]:
-        config = self.inspect(image)["Config"]
-        check = (config.get("Healthcheck") or {}).get("Test") or []
+        found = self.inspect(image)
+        config = found["Config"]
+        # Podman shows it beside the configuration.
+        check = ({**found, **config}.get("Healthcheck") or {}).get("Test") or []
         env = dict(one.partition("=")[::2] for one in config.get("Env") or ())
         seen: dict[str, Any] = {
             "built": True,
@@ -165,10 +177,10 @@ class Builder:
             "check": " ".join(check[1:])[:MAX_TEXT] if check[:1] != ["NONE"] else "",
             "lost": sorted(k for k, value in wanted["env"].items() if env.get(k) != value),
         }
+        seen["argv"] = [*(config.get("Entrypoint") or ()), *(config.get("Cmd") or ())]
         made = self.run("create", *_CONFINED, image)
         if made.returncode:
-            words = [*(config.get("Entrypoint") or ()), *(config.get("Cmd") or ())]
-            return {**seen, "argv": words, "error": last_line(made.stderr), "exit": 125}
+            return {**seen, "error": last_line(made.stderr), "exit": 125}
         box = made.stdout.strip().splitlines()[-1]
         try:
             content = Content(files, wanted)
@@ -179,8 +191,6 @@ class Builder:
                     content.read_layers(tar)
             seen |= content.seen(stands_in=self.stands_in)
             started = self.run("start", box)
-            found = self.inspect(box)
-            seen["argv"] = [found["Path"], *found["Args"]]
             if started.returncode:
                 # Why it does not start comes first, that it does not comes last.
                 return {**seen, "error": last_line(started.stderr.partition("\n")[0]), "exit": 126}
@@ -250,7 +260,11 @@ class _Process:
         """Read what the kernel says of a process and of those that it started."""
         one, proc = cls(), Path("/proc")
         status = (proc / f"{pid}/status").read_text()
-        one.uid = int(re.search(r"^Uid:\s+(\d+)", status, re.MULTILINE)[1])  # type: ignore[index]
+        host = int(re.search(r"^Uid:\s+(\d+)", status, re.MULTILINE)[1])  # type: ignore[index]
+        # Where the builder is not root, the kernel gives the container other users than it sees.
+        for line in (proc / f"{pid}/uid_map").read_text().splitlines():
+            inside, first, count = map(int, line.split())
+            one.uid = inside + host - first if first <= host < first + count else one.uid
         one.folder = str((proc / f"{pid}/cwd").readlink())
         for table in ("tcp", "tcp6"):
             for line in (proc / f"{pid}/net/{table}").read_text().splitlines()[1:]:

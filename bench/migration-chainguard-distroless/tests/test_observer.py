@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import time
 
 import pytest
 from _benchgate_bench.migration_chainguard_distroless.dockerfile.reference import Reference
@@ -16,6 +17,7 @@ from _benchgate_bench.migration_chainguard_distroless.observers import asked, bu
 from _benchgate_bench.migration_chainguard_distroless.observers.builder import (
     Builder,
     Unavailable,
+    _Process,
     last_line,
 )
 from _benchgate_bench.migration_chainguard_distroless.observers.content import Content
@@ -239,8 +241,10 @@ def test_what_was_not_built_is_built_later_and_no_system_called_again(
 @pytest.mark.skipif(os.name == "nt", reason="the stand-in for docker is a shell script")
 def test_an_image_without_a_stand_in_says_nothing_of_the_answer(docker, tmp_path):
     text = "ERROR: failed to solve: cgr.dev/o/redis:latest: failed to resolve source metadata for x"
-    with pytest.raises(Unavailable, match=r"there is no stand-in of cgr.dev/o/redis:latest"):
-        docker(text).observe({"Dockerfile": "FROM a"}, tmp_path / "x", wanted())
+    podman = "Error: creating build container: cgr.dev/o/redis:latest: image not known"
+    for said in (text, podman):
+        with pytest.raises(Unavailable, match=r"there is no stand-in of cgr.dev/o/redis:latest"):
+            docker(said).observe({"Dockerfile": "FROM a"}, tmp_path / "x", wanted())
     for image in ("python:3.12", "cgr.dev/o/redis:7", "cgr.dev/o/nothing:latest"):
         found = docker(text.replace("cgr.dev/o/redis:latest", image)).observe(
             {"Dockerfile": "FROM a"}, tmp_path / "x", wanted()
@@ -252,8 +256,24 @@ def test_the_last_line_names_no_place_of_the_machine():
     assert last_line("a\n\nERROR: failed to solve: process x\n") == "process x"
     assert last_line("2026/11/25 10:00:00 gone\n") == "gone"
     assert last_line("lstat /var/lib/x/buildkit-mount123/a") == "lstat /a"
+    podman = 'Error: unable to start container "0a1b": '
+    assert last_line(f"{podman}unable to find user a: x") == "unable to find user a: x"
+    started = f'{podman}runc: create failed: unable to start container process: exec: "a": gone'
+    assert last_line(started) == 'exec: "a": gone'
+    assert last_line('Error: x: checking on sources under "/var/x": gone') == "Error: x: gone"
     assert last_line("") == ""
     assert len(last_line("x" * 999)) == 100
+
+
+@pytest.mark.skipif(not shutil.which("unshare"), reason="unshare: makes users of its own")
+def test_a_user_is_the_one_that_the_container_sees():
+    words = ["unshare", "--map-user=77", "sleep", "9"]
+    with subprocess.Popen(words) as process:  # noqa: S603 - unshare
+        time.sleep(0.5)
+        if process.poll() is not None:
+            pytest.skip("unshare cannot make users here")
+        assert _Process.read(process.pid).uid == 77
+        process.kill()
 
 
 def test_what_an_image_has_and_lacks():
