@@ -42,8 +42,8 @@ class Build:
     name = "build"
 
     def digest(self) -> str:
-        """Return where base images come from: what was seen with one source is not compared with the other."""
-        return images()
+        """Return what observations are of: what was seen of one thing is not compared with another."""
+        return source()
 
     def __call__(self, case: BenchCase, output: Mapping[str, Any]) -> dict[str, Any]:
         """
@@ -59,7 +59,7 @@ class Build:
         except Refused as refused:
             return {"built": False, "error": refused.code}
         wanted = asked(read_expected(case.expected_path))
-        found = stored(images()).get(key_of(wanted, files))
+        found = stored(source()).get(key_of(wanted, files))
         return dict(found) if found is not None else built(files, wanted)
 
 
@@ -70,6 +70,12 @@ def images() -> str:
         msg = f"{IMAGES} is {chosen!r}; it is one of {', '.join(SOURCES)}"
         raise ValueError(msg)
     return chosen
+
+
+def source() -> str:
+    """Return the source of base images, and the builder if it is not the one that built what is shipped."""
+    program = os.environ.get(BUILDER)
+    return f"{images()}-{program}" if program in BUILDERS[1:] else images()
 
 
 def built(files: Mapping[str, str], wanted: Mapping[str, Any]) -> dict[str, Any]:

@@ -149,6 +149,17 @@ def test_images_come_from_one_of_two_sources(monkeypatch):
         build.build.digest()
 
 
+@pytest.mark.parametrize(
+    ("builder", "digest"),
+    [("", "stand-in"), ("docker", "stand-in"), ("podman", "stand-in-podman")],
+)
+def test_what_podman_builds_is_kept_apart(monkeypatch, builder, digest):
+    monkeypatch.setenv("BENCHGATE_BUILDER", builder)
+    monkeypatch.delenv("BENCHGATE_IMAGES", raising=False)
+
+    assert build.build.digest() == digest
+
+
 @pytest.mark.usefixtures("without_builder")
 def test_what_is_no_dockerfile_is_not_built():
     case = load("001-python-cmd-clash")
