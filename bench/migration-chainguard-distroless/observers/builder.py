@@ -105,11 +105,13 @@ class Builder:
         """Return why the program cannot build here; empty if it can."""
         if shutil.which(self.program) is None:
             return f"{self.program} is not installed"
-        asked = self.run("version")
+        asked = self.run("version", "--format", "{{.Client.Version}}")
         if asked.returncode:
             return f"{self.program} does not answer: {last_line(asked.stderr)}"
         if self.program == "docker" and self.run("buildx", "version").returncode:
             return "docker has no buildx, without which it reads other Dockerfiles than BuildKit"
+        if self.program == "podman" and int(asked.stdout.partition(".")[0]) < 5:
+            return f"podman {asked.stdout.strip()} reads no here-documents; 5 does"
         return ""
 
     def observe(

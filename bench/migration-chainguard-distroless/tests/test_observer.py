@@ -143,6 +143,18 @@ def test_a_builder_that_is_not_there_is_named(monkeypatch):
         build.built({"Dockerfile": "FROM a\n"}, wanted())
 
 
+@pytest.mark.skipif(os.name == "nt", reason="the stand-in for podman is a shell script")
+@pytest.mark.parametrize(
+    ("version", "why"), [("4.9.3", "podman 4.9.3 reads no here-documents; 5 does"), ("5.4.2", "")]
+)
+def test_a_podman_that_reads_other_dockerfiles_is_not_used(tmp_path, monkeypatch, version, why):
+    (tmp_path / "podman").write_text(f"#!/bin/sh\necho {version}\n")
+    (tmp_path / "podman").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+    assert Builder("podman", stands_in=True).refuses() == why
+
+
 def test_images_come_from_one_of_two_sources(monkeypatch):
     monkeypatch.setenv("BENCHGATE_IMAGES", "docker.io")
     with pytest.raises(ValueError, match=r"BENCHGATE_IMAGES is 'docker.io'; it is one of stand-in"):
