@@ -64,6 +64,7 @@ _PLAIN: Final = (
     (re.compile(r"failed to create (?:shim )?task.*unable to start container process: "), ""),
     (re.compile(r'Error: .*unable to start container "\w+": (?:.*container process: )?'), ""),
     (re.compile(r'checking on sources under "[^"]+": '), ""),
+    (re.compile(r'\{"msg":"(.+?)","level":"error","time":".*'), r"\1"),
     (re.compile(r"\d{4}/\d\d/\d\d \d\d:\d\d:\d\d "), ""),
     (re.compile(r"lstat \S+/buildkit-mount\d+"), "lstat "),
 )

@@ -283,6 +283,7 @@ def test_the_last_line_names_no_place_of_the_machine():
     assert last_line(f"{podman}unable to find user a: x") == "unable to find user a: x"
     started = f'{podman}runc: create failed: unable to start container process: exec: "a": gone'
     assert last_line(started) == 'exec: "a": gone'
+    assert last_line('{"msg":"exec `a`: gone","level":"error","time":"2026"}') == "exec `a`: gone"
     assert last_line('Error: x: checking on sources under "/var/x": gone') == "Error: x: gone"
     assert last_line("") == ""
     assert len(last_line("x" * 999)) == 100
