@@ -45,12 +45,18 @@ def images() -> str:
     return chosen
 
 
+def source() -> str:
+    """Return the source of base images, and the builder if it is not the one that built what is shipped."""
+    program = os.environ.get(BUILDER)
+    return f"{images()}-{program}" if program in BUILDERS[1:] else images()
+
+
 class Build:
     """Observes the image of an answer; :attr:`name` and :meth:`digest` are in each record."""
 
     name = "build"
-    digest = staticmethod(images)
-    """Where base images come from: what was seen with one source is not compared with the other."""
+    digest = staticmethod(source)
+    """What observations are of: what was seen of one thing is not compared with another."""
 
     def __call__(self, case: BenchCase, output: Mapping[str, Any]) -> dict[str, Any]:
         """
@@ -66,7 +72,7 @@ class Build:
         except Refused as refused:
             return {"built": False, "error": refused.code}
         wanted = asked(read_expected(case.expected_path))
-        found = stored(images()).get(key_of(wanted, files))
+        found = stored(source()).get(key_of(wanted, files))
         return dict(found) if found is not None else built(files, wanted)
 
 

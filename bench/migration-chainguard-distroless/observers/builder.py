@@ -43,8 +43,13 @@ _FEW: Final = 40
 _CONFINED: Final = (
     *("--network", "none", "--cap-drop", "ALL"),
     *("--sysctl", "net.ipv4.ip_unprivileged_port_start=1024"),
+    *("--stop-timeout", "0", "--no-healthcheck", "--log-driver", "json-file"),
 )
-"""As in a cluster that grants nothing; Docker alone would let anybody listen on port 80."""
+"""
+As in a cluster that grants nothing; Docker alone would let anybody listen on port 80.
+
+The last line is for podman, which waits ten seconds before it removes, and asks systemd for checks and logs.
+"""
 
 _LISTEN: Final = "0A"
 _PLAIN: Final = (
@@ -53,11 +58,17 @@ _PLAIN: Final = (
     (re.compile(r"failed to walk \S+/buildkit-mount\d+"), "no such folder "),
     (re.compile(r"Error response from daemon: "), ""),
     (re.compile(r"failed to create (?:shim )?task.*unable to start container process: "), ""),
+    (re.compile(r'Error: .*unable to start container "\w+": (?:.*container process: )?'), ""),
+    (re.compile(r'checking on sources under "[^"]+": '), ""),
+    (re.compile(r'\{"msg":"(.+?)","level":"error","time":".*'), r"\1"),
     (re.compile(r"\d{4}/\d\d/\d\d \d\d:\d\d:\d\d "), ""),
     (re.compile(r"lstat \S+/buildkit-mount\d+"), "lstat "),
 )
+_NO_PROGRAM: Final = re.compile(r"(?m): (?:command )?not found$")
 _SYNTAX: Final = re.compile(r"(?i)\A#\s*syntax\s*=\s*(?:docker\.io/)?docker/dockerfile[^\n]*\n")
-_NO_BASE: Final = re.compile(r"failed to solve: (\S+): failed to resolve source metadata")
+_NO_BASE: Final = re.compile(
+    r"(?:failed to solve|creating build container): (\S+): (?:failed to resolve source|image not known)"
+)
 
 
 class Unavailable(RuntimeError):
@@ -82,7 +93,8 @@ class Builder:
         self, *words: str | Path, check: bool = False, timeout: float | None = None
     ) -> subprocess.CompletedProcess[str]:
         """Run the program."""
-        env = {**os.environ, "DOCKER_BUILDKIT": "1"}
+        # Podman's own format has no health checks, no ONBUILD and no SHELL.
+        env = {**os.environ, "DOCKER_BUILDKIT": "1", "BUILDAH_FORMAT": "docker"}
         return subprocess.run(
             [self.program, *words],
             capture_output=True, text=True, check=check, env=env, timeout=timeout,
@@ -92,11 +104,14 @@ class Builder:
         """Make sure that the program can build here; :raises Unavailable: it cannot."""
         if shutil.which(self.program) is None:
             raise Unavailable(f"{self.program} is not installed")
-        asked = self.run("version")
+        asked = self.run("version", "--format", "{{.Client.Version}}")
         if asked.returncode:
             raise Unavailable(f"{self.program} does not answer: {last_line(asked.stderr)}")
         if self.program == "docker" and self.run("buildx", "version").returncode:
             why = "docker has no buildx, without which it reads other Dockerfiles than BuildKit"
+            raise Unavailable(why)
+        if self.program == "podman" and int(asked.stdout.partition(".")[0]) < 5:
+            why = f"podman {asked.stdout.strip()} reads no here-documents; 5 does"
             raise Unavailable(why)
 
     def observe(
@@ -146,8 +161,10 @@ class Builder:
     def _run(
         self, image: str, files: Mapping[str, str], wanted: Mapping[str, Any]
     ) -> dict[str, Any]:
-        config = self.inspect(image)["Config"]
-        check = (config.get("Healthcheck") or {}).get("Test") or []
+        found = self.inspect(image)
+        config = found["Config"]
+        # Podman shows it beside the configuration.
+        check = ({**found, **config}.get("Healthcheck") or {}).get("Test") or []
         env = dict(one.partition("=")[::2] for one in config.get("Env") or ())
         seen: dict[str, Any] = {
             "built": True,
@@ -156,10 +173,10 @@ class Builder:
             "check": " ".join(check[1:])[:MAX_TEXT] if check[:1] != ["NONE"] else "",
             "lost": sorted(k for k, value in wanted["env"].items() if env.get(k) != value),
         }
+        seen["argv"] = [*(config.get("Entrypoint") or ()), *(config.get("Cmd") or ())]
         made = self.run("create", *_CONFINED, image)
         if made.returncode:
-            words = [*(config.get("Entrypoint") or ()), *(config.get("Cmd") or ())]
-            return {**seen, "argv": words, "error": last_line(made.stderr), "exit": 125}
+            return {**seen, "error": last_line(made.stderr), "exit": 125}
         box = made.stdout.strip().splitlines()[-1]
         try:
             content = Content(files, wanted)
@@ -170,8 +187,6 @@ class Builder:
                     content.read_layers(tar)
             seen |= content.seen(stands_in=self.stands_in)
             started = self.run("start", box)
-            found = self.inspect(box)
-            seen["argv"] = [found["Path"], *found["Args"]]
             if started.returncode:
                 # Why it does not start comes first, that it does not comes last.
                 return {**seen, "error": last_line(started.stderr.partition("\n")[0]), "exit": 126}
@@ -216,7 +231,9 @@ class Builder:
     def _health(self, box: str, kind: str, *words: str) -> int:
         command = ("/bin/sh", "-c", *words) if kind == "CMD-SHELL" else words
         try:
-            return self.run("exec", box, *command, timeout=HEALTH_PATIENCE).returncode
+            asked = self.run("exec", box, *command, timeout=HEALTH_PATIENCE)
+            # What a shell says of a program that is not there, whatever `||` makes of it.
+            return 127 if _NO_PROGRAM.search(asked.stderr) else asked.returncode
         except subprocess.TimeoutExpired:
             # A stand-in asks nobody and does not end; that it began is what can be seen.
             return 0
@@ -230,6 +247,10 @@ def _live(pid: int, argv: list[str]) -> dict[str, Any]:
     """Return user and folder of a process, its ports, and the command lines of those that it started."""
     proc = Path("/proc", str(pid))
     status = (proc / "status").read_text()
+    uid = int(re.search(r"^Uid:\s+(\d+)", status, re.MULTILINE)[1])  # type: ignore[index]
+    # Where the builder is not root, the kernel gives the container other users than it sees.
+    spans = [[*map(int, line.split())] for line in (proc / "uid_map").read_text().splitlines()]
+    uids = [inside + uid - first for inside, first, of in spans if first <= uid < first + of]
     tables = [(proc / "net" / name).read_text().splitlines()[1:] for name in ("tcp", "tcp6")]
     sockets = [line.split() for table in tables for line in table]
     ports = {int(one[1].rpartition(":")[2], 16) for one in sockets if one[3] == _LISTEN}
@@ -237,7 +258,7 @@ def _live(pid: int, argv: list[str]) -> dict[str, Any]:
     texts = [_text(at / "cmdline") for at in (proc, *_below(pid))]
     commands = [[word for word in text.split("\0") if word] for text in texts if text]
     return {
-        "uid": int(re.search(r"^Uid:\s+(\d+)", status, re.MULTILINE)[1]),  # type: ignore[index]
+        "uid": uids[0] if uids else -1,
         "folder": str((proc / "cwd").readlink()),
         "ports": sorted(ports),
         "ran": [one for one in commands if one != argv][:2],

@@ -1,6 +1,7 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """The observer: what is shipped of it, what it looks at, and what it says when nobody can build."""
 
+import contextlib
 import io
 import json
 import os
@@ -8,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import time
 
 import pytest
 from _benchgate_bench.migration_chainguard_distroless.dockerfile.reference import Reference
@@ -115,10 +117,35 @@ def test_a_builder_that_is_not_there_is_named(monkeypatch):
         build.built({"Dockerfile": "FROM a\n"}, wanted())
 
 
+@pytest.mark.skipif(os.name == "nt", reason="the stand-in for podman is a shell script")
+@pytest.mark.parametrize(
+    ("version", "why"), [("4.9.3", "podman 4.9.3 reads no here-documents; 5 does"), ("5.4.2", "")]
+)
+def test_a_podman_that_reads_other_dockerfiles_is_not_used(tmp_path, monkeypatch, version, why):
+    (tmp_path / "podman").write_text(f"#!/bin/sh\necho {version}\n")
+    (tmp_path / "podman").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+    ready = contextlib.nullcontext() if not why else pytest.raises(builder.Unavailable, match=why)
+    with ready:
+        builder.Builder("podman", stands_in=True).ready()
+
+
 def test_images_come_from_one_of_two_sources(monkeypatch):
     monkeypatch.setenv("BENCHGATE_IMAGES", "docker.io")
     with pytest.raises(ValueError, match=r"BENCHGATE_IMAGES is 'docker.io'; it is one of stand-in"):
         build.build.digest()
+
+
+@pytest.mark.parametrize(
+    ("builder", "digest"),
+    [("", "stand-in"), ("docker", "stand-in"), ("podman", "stand-in-podman")],
+)
+def test_what_podman_builds_is_kept_apart(monkeypatch, builder, digest):
+    monkeypatch.setenv("BENCHGATE_BUILDER", builder)
+    monkeypatch.delenv("BENCHGATE_IMAGES", raising=False)
+
+    assert build.build.digest() == digest
 
 
 @pytest.mark.usefixtures("without_builder")
@@ -140,8 +167,8 @@ def docker(tmp_path, monkeypatch):
         program = tmp_path / "docker"
         program.write_text(
             "#!/bin/sh\n"
-            f'[ $1 = build ] || exit 1\necho "$@" > {tmp_path}/words\n'
-            f"for last; do :; done\nls -l $last > {tmp_path}/files\necho '{text}' >&2\nexit 1\n"
+            f"echo '{text}' >&2\n[ $1 = build ] || exit 1\necho \"$@\" > {tmp_path}/words\n"
+            f"for last; do :; done\nls -l $last > {tmp_path}/files\nexit 1\n"
         )
         program.chmod(0o755)
         monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
@@ -200,24 +227,50 @@ def test_what_was_not_built_is_later_and_no_system_called_again(docker, tmp_path
 
 
 def test_an_image_without_a_stand_in_says_nothing_of_the_answer(docker, tmp_path):
-    def seen(image):
-        said = f"ERROR: failed to solve: {image}: failed to resolve source metadata for x"
-        return docker(said).observe({"Dockerfile": "FROM a"}, tmp_path / "x", wanted())
+    def seen(image, said="failed to solve: {}: failed to resolve source metadata for x"):
+        made = docker(f"ERROR: {said.format(image)}")
+        return made.observe({"Dockerfile": "FROM a"}, tmp_path / "x", wanted())
 
-    with pytest.raises(
-        builder.Unavailable, match=r"there is no stand-in of cgr.dev/o/redis:latest"
-    ):
-        seen("cgr.dev/o/redis:latest")
+    for words in ((), ("creating build container: {}: image not known",)):
+        with pytest.raises(builder.Unavailable, match=r"no stand-in of cgr.dev/o/redis:latest"):
+            seen("cgr.dev/o/redis:latest", *words)
     for image in ("python:3.12", "cgr.dev/o/redis:7", "cgr.dev/o/nothing:latest"):
         assert seen(image) == {"built": False, "error": f"cannot pull {image}"}
+
+
+def test_a_check_whose_program_is_not_there_never_began(docker):
+    for said, code in (("/bin/sh: curl: not found", 127), ("curl: (22) error: 404 Not Found", 1)):
+        assert docker(said)._health("box", "CMD-SHELL", "curl http://localhost || exit 1") == code
 
 
 def test_the_last_line_names_no_place_of_the_machine():
     assert builder.last_line("a\n\nERROR: failed to solve: process x\n") == "process x"
     assert builder.last_line("2026/11/25 10:00:00 gone\n") == "gone"
     assert builder.last_line("lstat /var/lib/x/buildkit-mount123/a") == "lstat /a"
+    podman = 'Error: unable to start container "0a1b": '
+    assert builder.last_line(f"{podman}unable to find user a: x") == "unable to find user a: x"
+    started = f'{podman}runc: create failed: unable to start container process: exec: "a": gone'
+    assert builder.last_line(started) == 'exec: "a": gone'
+    assert (
+        builder.last_line('{"msg":"exec `a`: gone","level":"error","time":"2026"}')
+        == "exec `a`: gone"
+    )
+    assert (
+        builder.last_line('Error: x: checking on sources under "/var/x": gone') == "Error: x: gone"
+    )
     assert builder.last_line("") == ""
     assert len(builder.last_line("x" * 999)) == 100
+
+
+@pytest.mark.skipif(not shutil.which("unshare"), reason="unshare: makes users of its own")
+def test_a_user_is_the_one_that_the_container_sees():
+    words = ["unshare", "--map-user=77", "sleep", "9"]
+    with subprocess.Popen(words) as process:  # noqa: S603 - unshare
+        time.sleep(0.5)
+        if process.poll() is not None:
+            pytest.skip("unshare cannot make users here")
+        assert builder._live(process.pid, [])["uid"] == 77
+        process.kill()
 
 
 def test_what_an_image_has_and_lacks():

@@ -66,7 +66,7 @@ def record(jobs: int, *, again: bool) -> int:
     from _benchgate_bench.migration_chainguard_distroless.observers import build, store
     from _benchgate_bench.migration_chainguard_distroless.tools.answers import answers, task
 
-    images = build.images()
+    images = build.source()
     known = {} if again else store.stored(images)
     needed: dict[str, Any] = {}
     for name, case, files in answers():
