@@ -254,7 +254,7 @@ class ClassRun:
     def _publish(self, store: RunStore, judgement: Judgement) -> None:
         given = self.request.settings
         if given.extends and not judgement.report.complete:
-            why = f"{incompleteness(judgement.report)}; the next one takes over what finished"
+            why = f"{incompleteness(judgement.report)}; the next --extend takes over what finished"
             self.problems.append(f"no extension is recorded: {why}")
             return
         try:
