@@ -1,157 +1,283 @@
 """
-What src weighs: lines, commands, arguments, options, keys, and whatever is larger than one sitting.
+How the code reads: idioms that are hard to read, counted, beside the goals.
 
-    python benchmarks/weight.py
+    python benchmarks/weight.py [NAME=FOLDER ...]
 
-Reads the source of the package that is installed, and asks its parsers for what they take. The names of one parser,
-such as proof and significance, are commands each, and their arguments count once. A class counts as large above 200
-lines or 15 attributes; models of files (subclasses of WireModel) and classes without a method are left out.
+Without arguments, it counts each room of the package that is installed, and the package. Given folders, it counts each
+of them beside the package: another project, or an older checkout.
+
+The package once had budgets of lines. To stay below them, code was compressed: branches moved from statements into
+expressions, where ruff's C901 does not see them, and two assignments into one line. No rule of ruff finds these idioms,
+so they are counted here.
+
+Per 1,000 lines of code, which are neither blank nor a comment nor part of a docstring:
+
+* conditional expressions: ``x if y else z``;
+* tuple assignments: ``a, b = x, y``, where both sides are written out;
+* walruses: ``(a := b)``.
+
+A function has one branch, and one more for each ``if``, ``elif``, loop, ``except``, ``case`` and comprehension. Hidden
+are those inside of expressions: each conditional expression, the second and every further operand of ``and`` and
+``or``, and each condition in a comprehension. Their share of all branches is the hidden share. Functions with more than
+12 branches, hidden ones included, are named below the table, worst first. A function includes those defined in it.
+
+Comments are counted per 100 lines of the file, blank lines and docstrings included; one behind code counts too.
+
+Tests and vendored packages are left out.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
-import statistics
-import subprocess
 import sys
+import tokenize
+from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 
 import benchgate
-from benchgate.cli import main
-from benchgate.gates.policy import GatePolicy
 
-MAX_MODULE = 300
-MAX_CLASS = 200
-MAX_ATTRIBUTES = 15
 PACKAGE = Path(benchgate.__file__).parent
-Function = ast.FunctionDef | ast.AsyncFunctionDef
+MOST_BRANCHES = 12
+GOAL = ("20", "3", "3", "23 %")
+"""Conditional expressions, tuple assignments, walruses and the hidden share."""
+
+HEADINGS = ("code", "cond. expr.", "tuple assign.", "walruses", "hidden", "comments")
+LEFT_OUT = {"tests", "_vendor", "vendor"}
+BRANCHES = (
+    ast.If,
+    ast.For,
+    ast.AsyncFor,
+    ast.While,
+    ast.ExceptHandler,
+    ast.match_case,
+    ast.comprehension,
+)
+"""What is a branch in the open; an ``elif`` is an ``if`` too, and a comprehension is read as the loop that it is."""
 
 
-def code_lines(tree: ast.Module, text: str) -> int:
-    """Return the lines that are neither blank, nor in a docstring, nor in an import."""
-    lines = {number for number, line in enumerate(text.splitlines(), 1) if line.strip()}
-    for node in ast.walk(tree):
-        is_text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-        is_docstring = is_text and isinstance(node.value.value, str)  # type: ignore[attr-defined]
-        if is_docstring or isinstance(node, (ast.Import, ast.ImportFrom)):
-            lines -= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
-    return len(lines)
+@dataclass(frozen=True)
+class Function:
+    """
+    The branches of one function.
+
+    :param place: its file, below the folder that is counted, with its line.
+    :param visible: branches in the open.
+    :param hidden: branches inside of expressions.
+    """
+
+    name: str
+    place: str
+    visible: int
+    hidden: int
+
+    @property
+    def branches(self) -> int:
+        """All of them."""
+        return self.visible + self.hidden
 
 
-def length(node: ast.AST) -> int:
-    """Return how many lines a function or class has."""
-    return int(node.end_lineno - node.lineno + 1)  # type: ignore[attr-defined]
+@dataclass(frozen=True)
+class Source:
+    """
+    What is counted in one file.
+
+    :param path: relative to the folder that is counted.
+    :param lines: all lines of the file.
+    :param code: lines of code.
+    """
+
+    path: Path
+    lines: int
+    code: int
+    comments: int
+    conditionals: int
+    tuple_assignments: int
+    walruses: int
+    functions: tuple[Function, ...]
+
+    @property
+    def room(self) -> str:
+        """The module or package at the top of the folder that the file is, or is in."""
+        return self.path.parts[0].removesuffix(".py")
 
 
-def attributes(node: ast.ClassDef) -> int:
-    """Return how many attributes the instances of a class have: those declared, and those that a method sets."""
-    names = {one.target.id for one in node.body if isinstance(one, ast.AnnAssign)}  # type: ignore[union-attr]
-    for one in ast.walk(node):
-        is_set = isinstance(one, ast.Attribute) and isinstance(one.ctx, ast.Store)
-        if is_set and isinstance(one.value, ast.Name) and one.value.id == "self":  # type: ignore[attr-defined]
-            names.add(one.attr)  # type: ignore[attr-defined]
-    return len(names)
-
-
-def wire_models(classes: dict[str, ast.ClassDef]) -> set[str]:
-    """Return the names of the models of files, by the names of their bases."""
-    models = {"WireModel", "BaseModel"}
-    while found := {
-        name
-        for name, node in classes.items()
-        if name not in models
-        and any(isinstance(base, ast.Name) and base.id in models for base in node.bases)
-    }:
-        models |= found
-    return models
-
-
-def parsers() -> dict[str, argparse.ArgumentParser]:
-    """Return the parser of each command, and of each command below one."""
-    caught: list[argparse.ArgumentParser] = []
-
-    def parse_args(self: argparse.ArgumentParser, *_: object) -> None:
-        caught.append(self)
-        raise KeyboardInterrupt
-
-    original = argparse.ArgumentParser.parse_args
-    argparse.ArgumentParser.parse_args = parse_args  # type: ignore[assignment,method-assign]
-    try:
-        main([])
-    except KeyboardInterrupt:
-        pass
-    finally:
-        argparse.ArgumentParser.parse_args = original  # type: ignore[method-assign]
-    return dict(_below("", caught[0]))
-
-
-def _below(prefix: str, parser: argparse.ArgumentParser):  # type: ignore[no-untyped-def]  # noqa: ANN202
-    groups = [a for a in parser._actions if isinstance(a, argparse._SubParsersAction)]  # noqa: SLF001
-    for group in groups:
-        for name, one in group.choices.items():
-            yield from _below(f"{prefix}{name} ", one)
-    if not groups:
-        yield prefix.strip(), parser
-
-
-def count_arguments(parser: argparse.ArgumentParser) -> int:
-    """Return how many arguments a command takes, ``--help`` left out."""
-    return sum(not isinstance(a, argparse._HelpAction) for a in parser._actions)  # noqa: SLF001
-
-
-def pytest_options() -> int:
-    """Return how many options the plugin adds to pytest."""
-    shown = subprocess.run(
-        [sys.executable, "-m", "pytest", "--help"], capture_output=True, text=True, check=True
-    )
-    return sum(line.strip().startswith("--bench") for line in shown.stdout.splitlines())
-
-
-def show() -> None:
-    """Print every figure."""
-    texts = {path: path.read_text() for path in sorted(PACKAGE.rglob("*.py"))}
-    trees = {path: ast.parse(text) for path, text in texts.items()}
-    sizes = {path: text.count("\n") for path, text in texts.items()}
-    nodes = [node for tree in trees.values() for node in ast.walk(tree)]
-    functions = sorted(length(node) for node in nodes if isinstance(node, Function))
-    classes = {node.name: node for node in nodes if isinstance(node, ast.ClassDef)}
-    models = wire_models(classes)
-    commands = parsers()
-    first_words = {name.split()[0] for name in commands}
-    one_each = {id(parser): name for name, parser in reversed(commands.items())}
-    per_command = {name: count_arguments(commands[name]) for name in reversed(one_each.values())}
-    print(f"lines of Python            {sum(sizes.values()):6,}  in {len(sizes)} modules")
-    print(f"without blank, docs, imports {sum(code_lines(trees[p], texts[p]) for p in texts):,}")
-    print(
-        f"functions: median, p95     {statistics.median(functions):6.0f} {functions[int(len(functions) * 0.95)]:4}"
-    )
-    print(f"commands                   {len(first_words):6}")
-    print(f"their arguments            {sum(per_command.values()):6}  {per_command}")
-    print(f"policy keys                {len(GatePolicy.model_fields):6}")
-    print(f"options of pytest          {pytest_options():6}")
-    for path, size in sizes.items():
-        if size > MAX_MODULE:
-            print(f"module above {MAX_MODULE} lines: {path.relative_to(PACKAGE)} {size}")
-    for name, node in sorted(classes.items()):
-        acts = any(isinstance(one, Function) for one in node.body)
-        if name in models or not acts:
+def read(folder: Path) -> list[Source]:
+    """Count every file of Python in a folder."""
+    sources = []
+    for path in sorted(folder.rglob("*.py")):
+        relative = path.relative_to(folder)
+        if LEFT_OUT.intersection(relative.parts) or path.name.startswith("test_"):
             continue
-        if length(node) > MAX_CLASS or attributes(node) > MAX_ATTRIBUTES:
-            print(
-                f"class that is large: {name}, {length(node)} lines, {attributes(node)} attributes"
-            )
-    rooms: dict[str, int] = {}
-    for path, size in sizes.items():
-        room = path.relative_to(PACKAGE).parts[0]
-        rooms[room] = rooms.get(room, 0) + size
-    print(
-        "rooms:",
-        ", ".join(
-            f"{room} {rooms[room]:,}" for room in sorted(rooms, key=rooms.__getitem__, reverse=True)
+        try:
+            source = read_source(path, relative)
+        except SyntaxError as error:  # a template, or for another version of Python
+            print(f"left out: {path}: {error}", file=sys.stderr)
+            continue
+        sources.append(source)
+    return sources
+
+
+def read_source(path: Path, relative: Path) -> Source:
+    """
+    Count one file.
+
+    :raises SyntaxError: this Python cannot parse it.
+    """
+    text = path.read_text("utf-8", errors="replace")
+    nodes = list(ast.walk(ast.parse(text)))
+    return Source(
+        path=relative,
+        lines=len(text.splitlines()),
+        code=count_code(text, nodes),
+        comments=count_comments(text),
+        conditionals=sum(isinstance(node, ast.IfExp) for node in nodes),
+        tuple_assignments=sum(is_tuple_assignment(node) for node in nodes),
+        walruses=sum(isinstance(node, ast.NamedExpr) for node in nodes),
+        functions=tuple(
+            read_function(node, relative)
+            for node in nodes
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         ),
     )
 
 
+def count_code(text: str, nodes: list[ast.AST]) -> int:
+    """Return how many lines are neither blank nor a comment nor part of a docstring."""
+    in_docstrings: set[int] = set()
+    for node in nodes:
+        # A text below a name is one too: it stands as a statement of its own.
+        if (
+            isinstance(node, ast.Expr)
+            and isinstance(node.value, ast.Constant)
+            and isinstance(node.value.value, str)
+        ):
+            last = node.end_lineno or node.lineno
+            in_docstrings.update(range(node.lineno, last + 1))
+    count = 0
+    # Not splitlines(), which also splits at characters that Python takes for a part of the line, such as form feeds.
+    for number, line in enumerate(text.split("\n"), 1):
+        words = line.strip()
+        if words and not words.startswith("#") and number not in in_docstrings:
+            count += 1
+    return count
+
+
+def count_comments(text: str) -> int:
+    """Return how many lines have a comment, on its own or behind code."""
+    tokens = tokenize.generate_tokens(StringIO(text).readline)
+    return sum(token.type == tokenize.COMMENT for token in tokens)
+
+
+def is_tuple_assignment(node: ast.AST) -> bool:
+    """Return whether several values are written out and assigned to several names in one line."""
+    return (
+        isinstance(node, ast.Assign)
+        and isinstance(node.targets[0], ast.Tuple)
+        and isinstance(node.value, ast.Tuple)
+        and len(node.value.elts) > 1
+    )
+
+
+def read_function(node: ast.FunctionDef | ast.AsyncFunctionDef, path: Path) -> Function:
+    """Count the branches of a function."""
+    visible = 1
+    hidden = 0
+    for part in ast.walk(node):
+        if isinstance(part, BRANCHES):
+            visible += 1
+        if isinstance(part, ast.IfExp):
+            hidden += 1
+        if isinstance(part, ast.BoolOp):
+            hidden += len(part.values) - 1
+        if isinstance(part, ast.comprehension):
+            hidden += len(part.ifs)
+    return Function(node.name, f"{path}:{node.lineno}", visible, hidden)
+
+
+def row(name: str, sources: list[Source]) -> str:
+    """Return a line of the table: the figures of some files together."""
+    code = sum(source.code for source in sources)
+    lines = sum(source.lines for source in sources)
+    functions = [function for source in sources for function in source.functions]
+    branches = sum(function.branches for function in functions)
+    hidden = sum(function.hidden for function in functions)
+    return written(
+        name,
+        f"{code:,}",
+        rate(sum(source.conditionals for source in sources), code, 1000),
+        rate(sum(source.tuple_assignments for source in sources), code, 1000),
+        rate(sum(source.walruses for source in sources), code, 1000),
+        share(hidden, branches, digits=0),
+        rate(sum(source.comments for source in sources), lines, 100),
+    )
+
+
+def rate(count: int, whole: int, unit: int) -> str:
+    """Return how many there are in a unit of the whole; "-" if there is no whole."""
+    if not whole:
+        return "-"
+    return f"{unit * count / whole:.1f}"
+
+
+def share(part: int, whole: int, digits: int) -> str:
+    """Return a part of the whole in per cent; "-" if there is no whole."""
+    if not whole:
+        return "-"
+    return f"{100 * part / whole:.{digits}f} %"
+
+
+def written(name: str, *figures: str) -> str:
+    """Return the cells of a line of the table in their columns."""
+    return f"{name:20}" + "".join(f"{figure:>15}" for figure in figures)
+
+
+def worst(sources: list[Source]) -> list[str]:
+    """Return a line for each function with too many branches, worst first."""
+    functions = [function for source in sources for function in source.functions]
+    many = [function for function in functions if function.branches > MOST_BRANCHES]
+    many.sort(key=lambda function: (-function.branches, function.place))
+    lines = [f"{function.branches:4} {function.place} {function.name}" for function in many]
+    of_all = share(len(many), len(functions), digits=1)
+    return [f"{len(many)} functions have more than {MOST_BRANCHES} branches ({of_all}):", *lines]
+
+
+def show(folders: dict[str, Path]) -> None:
+    """
+    Print the table, and the functions with too many branches.
+
+    :param folders: what is counted beside the package, by name; if nothing is, the rooms of the package are shown.
+    """
+    package = read(PACKAGE)
+    others = {name: read(folder) for name, folder in folders.items()}
+    print(written("", *HEADINGS))
+    if not others:
+        for room in sorted({source.room for source in package}):
+            print(row(room, [source for source in package if source.room == room]))
+    print(row("benchgate", package))
+    for name, sources in others.items():
+        print(row(name, sources))
+    print(written("goal", "", *GOAL))
+    for name, sources in {"benchgate": package, **others}.items():
+        print()
+        print(name, *worst(sources), sep="\n")
+
+
+def main() -> None:
+    """Read the arguments of the command line."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folders", nargs="*", metavar="NAME=FOLDER", help="what to count beside it")
+    folders = {}
+    for argument in parser.parse_args().folders:
+        name, _, folder = argument.partition("=")
+        if not folder or not Path(folder).is_dir():
+            parser.error(f"{argument}: expected NAME=FOLDER, the folder of a package")
+        folders[name] = Path(folder)
+    show(folders)
+
+
 if __name__ == "__main__":
-    show()
+    main()
