@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     from xdist.remote import Producer
 
 pytest_plugins = ["pytester"]
-LEFT_OUT = "not slow"
+LEFT_OUT = "not slow and not nightly"
 """The ``-m`` of ``addopts``, in pyproject.toml."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Run a slow test whose own id is given: what ``addopts`` leaves out, it leaves out of runs of many."""
+    """Run a test whose own id is given, slow or not: what ``addopts`` leaves out, it leaves out of runs of many."""
     if config.option.markexpr == LEFT_OUT and all("::" in given for given in config.args):
         config.option.markexpr = ""
 
@@ -36,4 +36,4 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
     tests = any("tests" in Path(given).parts for given in config.args)
     if config.option.markexpr != LEFT_OUT or not tests or config.getoption("--bench", None):
         return []
-    return ["left out: what is marked slow; run it with -m slow, or all with -m ''"]
+    return ["left out: what is marked slow or nightly; run it with -m slow, or all with -m ''"]
