@@ -15,7 +15,7 @@ from benchgate.statistics import Goal, paired_detectable, welch_detectable
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "explanation" / "statistics.md").read_text("utf-8")
-BENCHMARKS = ROOT / "benchmarks"
+BENCHMARKS = ROOT / "benchmarks" / "calibration"
 RESULTS = json.loads((BENCHMARKS / "calibration.json").read_text("utf-8"))
 ROWS = RESULTS["rows"]
 OURS = {"welch", "auto", "exact"}

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchgate.cli.say import complain, say, show
 from benchgate.errors import ArtifactError, counted, few
+from benchgate.interop.roles import ROLES
 from benchgate.wire import clock
 
 if TYPE_CHECKING:
@@ -41,9 +42,9 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
         "--map",
         default="",
         metavar="ROLE=FIELD,...|FILE.toml",
-        help="the fields of a sample that are its case, score, trial, cluster, harm, safety, error, reruns, input, "
-        "target, answer, as in case=id,score=resolved; a dot leads into an object: score=metrics.exact; or a "
-        "file of them (default: bench/CLASS/logs.toml of the class that is named)",
+        help=f"the fields of a sample that are its {', '.join(ROLES)}, as in case=id,score=resolved; a dot leads "
+        "into an object: score=metrics.exact; or a file of them (default: bench/CLASS/logs.toml of the class that is "
+        "named)",
     )
     parser.add_argument("--metric", metavar="NAME", help="the score, where samples have several")
     parser.add_argument(

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from benchgate.errors import EvalError, LocatedError
-from benchgate.interop.log import ROLES, found_in
+from benchgate.interop.log import found_in
+from benchgate.interop.roles import ROLES
 from benchgate.wire.canonical import sha256_hex
 from benchgate.wire.files import read_bytes
 from benchgate.wire.toml import MAX_TOML_BYTES, read_toml

@@ -19,21 +19,6 @@ if TYPE_CHECKING:
     from io import BufferedReader
     from pathlib import Path
 
-ROLES: Final = (
-    "case",
-    "score",
-    "trial",
-    "cluster",
-    "harm",
-    "safety",
-    "penalty",
-    "error",
-    "reruns",
-    "input",
-    "target",
-)
-"""What a field of a row may say; see :func:`benchgate.interop.read`."""
-
 Row = tuple[int, dict[str, Any]]
 """The line of a sample in its file, 0 if it has none, and its fields."""
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 from benchgate.errors import EvalError, SampleError, excerpt
 from benchgate.interop.asked import Asked, asked, chosen, role_of_harm
 from benchgate.interop.formats import opened
-from benchgate.interop.log import ROLES, Sample, Samples, found_in
+from benchgate.interop.log import Sample, Samples, found_in
+from benchgate.interop.roles import ROLES
 from benchgate.interop.values import GRADES, VERDICTS, error_of, number_of
 from benchgate.wire.canonical import sha256_hex
 
@@ -40,9 +41,9 @@ def read(
 
     :param format: ``inspect``, ``swebench``, ``junit``, ``deepeval``, ``pydantic-evals``, ``langsmith``,
         ``braintrust``, ``promptfoo``, ``jsonl``, ``csv``, or ``auto`` for what it looks like.
-    :param map: the field of each of ``case, score, trial, cluster, harm, safety, error, reruns, input`` and
-        ``target``, where it is not the one that the format has; names joined by dots lead into objects and lists. Of
-        ``harm`` (``penalty`` is its other name) higher is worse, of ``safety`` better. Or a TOML file of them.
+    :param map: the field of a role, such as ``case`` or ``score``, where it is not the one that the format has; names
+        joined by dots lead into objects and lists. Of ``harm`` (``penalty`` is its other name) higher is worse, of
+        ``safety`` better. Or a TOML file of them. ``benchgate gate --help`` lists the roles.
     :param metric: which score to read, where samples have several.
     :param where: ``FIELD=VALUE`` that a row must have to be a sample.
     :param errors_by: a failed test of JUnit or promptfoo is an error if this regular expression is in its message.

@@ -36,7 +36,7 @@ class Spread(NamedTuple):
 
     @property
     def skewness(self) -> float:
-        """Of the estimate; samples show less than there is, hence the factor, which benchmarks/skew.py calibrates."""
+        """Of the estimate; samples show less than there is, hence the factor of benchmarks/calibration/skew.py."""
         enlarged = self.third * (1.0 + 3.0 / (self.df + 1.0))
         cubed = self.squared_se * math.sqrt(self.squared_se)
         return enlarged / cubed if cubed else 0.0

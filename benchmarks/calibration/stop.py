@@ -1,7 +1,7 @@
 """
 Measure how many of its cases a run needs until it is decided that nothing can promote it (``--bench-stop=decided``).
 
-    python benchmarks/stop.py [RUNS]       2,000 runs a row
+    python benchmarks/calibration/stop.py [RUNS]       2,000 runs a row
 
 Each case passes with a chance of its own, drawn from a beta distribution; the candidate has the same chances, or more
 by the gain. The baseline ran once and is pinned; the candidate's cases run in the order of the largest possible gain.

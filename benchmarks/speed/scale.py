@@ -1,7 +1,7 @@
 """
 How time and memory grow with the number of cases, and what a long history takes: whole processes, start-up included.
 
-    python benchmarks/scale.py [ROUNDS]
+    python benchmarks/speed/scale.py [ROUNDS]
 
 Runs, lists and selects from trivial classes of 1,000 to 10,000 cases, runs them with a third failing, and 1,000 cases
 of 10 trials; gates two recorded runs of 10,000 cases; writes the page of a run; verifies 100 runs of 100 cases. Of each

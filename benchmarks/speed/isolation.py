@@ -1,5 +1,7 @@
 """
-What a trial costs in a process of its own, against one in the session's process: ``python benchmarks/isolation.py``.
+What a trial costs in a process of its own, against one in the session's process.
+
+    python benchmarks/speed/isolation.py [--rounds 5]
 
 The levels take turns, round by round, and the least of the rounds counts: what a busy machine adds is never negative.
 Goals: ``process`` 6 ms and ``sandbox`` 8 ms more for a trial, 0.4 s more until the first one; sixteen live agents at
@@ -16,7 +18,7 @@ import time
 from pathlib import Path
 from textwrap import dedent
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchgate.errors import EvalError
 from benchgate.isolation import place

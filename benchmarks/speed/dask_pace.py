@@ -1,8 +1,8 @@
 """
 How close 200 trials of 200 ms on 8 threads of Dask workers come to the 5 seconds of no overhead.
 
-    python benchmarks/dask_pace.py [ROUNDS [WORKERS]]
-    python benchmarks/dask_pace.py 20 2 --trials 1000 --seconds 0.6 --threads 128
+    python benchmarks/speed/dask_pace.py [ROUNDS [WORKERS]]
+    python benchmarks/speed/dask_pace.py 20 2 --trials 1000 --seconds 0.6 --threads 128
 
 Starts a scheduler and 2 workers of 4 threads on this machine; the second command looks whether a session ever stands
 still (it fails if a trial has no result, and says how many were started again). In each round a whole session of pytest

@@ -1,7 +1,7 @@
 """
 Measure how often a candidate exactly at the margin is called "not worse", and how often an equal one is.
 
-    python benchmarks/not_worse.py [--repetitions 2000]
+    python benchmarks/calibration/not_worse.py [--repetitions 2000]
 
 The populations are those of calibration.py, moved down by about 0.1; the margin is the true loss, from a million draws.
 Every share has its 95 % Clopper-Pearson interval; nominal is 2.5 % one-sided.

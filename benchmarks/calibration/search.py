@@ -1,8 +1,8 @@
 """
 Measure what searches make of a gate: how often they fool it, and how much of a gain they reach.
 
-    python benchmarks/search.py false      two adaptive searches without any true gain, 2,000 loops each
-    python benchmarks/search.py gain       a gain of .4 in eight settings of twenty, three levels of noise
+    python benchmarks/calibration/search.py false      two adaptive searches without any true gain, 2,000 loops each
+    python benchmarks/calibration/search.py gain       a gain of .4 in eight settings of twenty, three levels of noise
 
 Looks at held cases are those of benchgate.Acceptor, and what the search does next depends on its answer. A setting
 shifts each case by an amount of its own, which stays: by none on average over all cases that there could be. So a

@@ -1,9 +1,9 @@
 """
 Measure how often gates and bounds err: writes calibration.json, and the tables of docs/explanation/statistics.md.
 
-    python benchmarks/calibration.py --jobs 2    # half an hour
-    python benchmarks/calibration.py --only safety --only noise
-    python benchmarks/calibration.py --tables    # only writes the tables into the page
+    python benchmarks/calibration/calibration.py --jobs 2    # half an hour
+    python benchmarks/calibration/calibration.py --only safety --only noise
+    python benchmarks/calibration/calibration.py --tables    # only writes the tables into the page
 
 Every cell has a stream of its own, seeded with SEED and the names of its row; counts are kept, not shares. numpy may
 draw other numbers in another version: the one that was used is in the file.
@@ -37,7 +37,7 @@ REPETITIONS = {"error": 4000, "power": 1000, "coverage": 4000}
 KINDS = ("error", "power", "coverage", "worse", "attempts", "picked", *FURTHER)
 HERE = Path(__file__).parent
 RESULTS = HERE / "calibration.json"
-PAGE = HERE.parent / "docs" / "explanation" / "statistics.md"
+PAGE = HERE.parents[1] / "docs" / "explanation" / "statistics.md"
 
 
 def compared(scenario: Scenario, n: int, what: str) -> dict[str, Any]:

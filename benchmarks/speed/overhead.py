@@ -1,7 +1,7 @@
 """
 What a bench case costs beside an ordinary test, as ratios of figures that are measured in one run.
 
-    python benchmarks/overhead.py [CASES [ROUNDS]]
+    python benchmarks/speed/overhead.py [CASES [ROUNDS]]
 
 Whole processes, each kind in turn; of each kind the least CPU seconds of all rounds count, since other work on the
 machine only ever adds. The floor is what pytest takes for a file with an item that does nothing. The figure per case is

@@ -1,7 +1,7 @@
 """
 Measure what errors of the baseline do: how often an equal candidate is promoted, and how many better ones are held.
 
-    python benchmarks/baseline_errors.py [--repetitions 300]
+    python benchmarks/calibration/baseline_errors.py [--repetitions 300]
 
 An erring trial of the baseline has score 0. "zero" is the policy that leaves it at that, "both" the default, which
 judges again with the best score. More errors than max_unscored allows hold under both. A candidate has the baseline's

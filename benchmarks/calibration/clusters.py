@@ -1,7 +1,7 @@
 """
 Measure how often tests and bounds err on cases that come in clusters, and how often they find a true gain.
 
-    python benchmarks/clusters.py [--repetitions 2000]
+    python benchmarks/calibration/clusters.py [--repetitions 2000]
 
 A value is the cluster's effect (sd .2) plus the case's own (sd .1), clipped to the range of the scores; in rows ``pass
 or fail`` 40 % of the cases change, up or down with a chance that the cluster's cases share. Every row draws from a

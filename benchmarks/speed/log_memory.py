@@ -1,7 +1,7 @@
 """
 How much memory it takes to gate logs of 200 MB: the peak of a process, for each format, beside that of a small log.
 
-    python benchmarks/log_memory.py [MEGABYTES]
+    python benchmarks/speed/log_memory.py [MEGABYTES]
 
 Of a log of inspect_ai only the summaries are read, so that it is not its size that counts but its number of samples.
 """

@@ -1,7 +1,7 @@
 """
 The same trivial job in benchgate and in four other tools, each in a virtual environment that this script makes.
 
-    python benchmarks/peers.py FOLDER [CASES [ROUNDS]]
+    python benchmarks/speed/peers.py FOLDER [CASES [ROUNDS]]
 
 A system that returns its question in capitals, compared with the expected answer: 1 case and CASES. Whole processes,
 each tool in turn in every round, so that other work on the machine meets all alike. Of wall clock, CPU (user and
@@ -24,7 +24,7 @@ from pathlib import Path
 
 from overhead import REGISTRATION, make_bench
 
-HERE = Path(__file__).resolve().parents[1]
+HERE = Path(__file__).resolve().parents[2]
 PYTEST = ("-m", "pytest", "-q", "-p", "no:cacheprovider")
 PLAIN = """\
 import pytest

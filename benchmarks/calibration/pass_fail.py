@@ -1,7 +1,7 @@
 """
 Enumerate the exact test of paired pass/fail: its size, and its power beside that of t and sign-flip (McNemar).
 
-    python benchmarks/pass_fail.py [--step 1] [--jobs 2]
+    python benchmarks/calibration/pass_fail.py [--step 1] [--jobs 2]
 
 Nothing is drawn. Size: the largest probability of passing at a one-sided 2.5 %, over all shares of changed cases, for
 n = 5 to 200, if the true difference is 0 (``better``) or -margin (``not worse``); Bernstein coefficients bound it

@@ -1,7 +1,7 @@
 """
 Measure how long benchgate.accept takes on 50 cases, once it is imported; prints milliseconds.
 
-    python benchmarks/accept.py
+    python benchmarks/speed/accept.py
 
 Each call has scores of its own and the level of its own look, so that nothing kept from the call before helps. The
 clock is that of the processor; the file of the ledger waits for the disk, and is timed by the clock on the wall.

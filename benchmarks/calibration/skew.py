@@ -1,12 +1,13 @@
 """
 Measure what the guard against skewness changes: the rule before it and the rule with it, on the same draws.
 
-    python benchmarks/skew.py [--repetitions 10000]    # a few minutes; 2,000 draws where there are 500 cases
+    python benchmarks/calibration/skew.py [--repetitions 10000]    # a few minutes
 
-Both rules are computed for all draws at once; a test holds them to those of the gate. ``before`` needs the sign-flip
-test and Student's t (of clusters CR2), or Welch's t; ``now`` has the guard in the place of the former, and beside the
-latter. Scores that only pass or fail are left out: neither rule of theirs has changed. ``rejected`` is by the same rule
-mirrored. The interval and the note ``unseen_break`` are asked of the gate itself, on fewer draws.
+Rows of 500 cases have 2,000 draws. Both rules are computed for all draws at once; a test holds them to those of the
+gate. ``before`` needs the sign-flip test and Student's t (of clusters CR2), or Welch's t; ``now`` has the guard in the
+place of the former, and beside the latter. Scores that only pass or fail are left out: neither rule of theirs has
+changed. ``rejected`` is by the same rule mirrored. The interval and the note ``unseen_break`` are asked of the gate
+itself, on fewer draws.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ How near many trials at once come to what is possible, as ratios measured in one
    429: the run against a bare ``asyncio.gather`` over the same agent with as many requests in flight.
 3. One run_id for one trial at a time, many, two workers, and two workers with many.
 
-Run it with the project's own Python: ``python benchmarks/concurrency.py``.
+Run it with the project's own Python: ``python benchmarks/speed/concurrency.py``.
 """
 
 from __future__ import annotations

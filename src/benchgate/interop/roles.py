@@ -1,0 +1,24 @@
+"""
+What a field of a log may say.
+
+The command line names the roles in a help text that every command builds, so this module imports nothing heavy.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+ROLES: Final = (
+    "case",
+    "score",
+    "trial",
+    "cluster",
+    "harm",
+    "safety",
+    "penalty",
+    "error",
+    "reruns",
+    "input",
+    "target",
+)
+"""What ``--map`` takes; docs/how-to/gate-existing-logs.md explains each."""
