@@ -104,7 +104,7 @@ def gate_lines(
     """
     if judgement is not None:
         yield from stopped(judgement)
-        yield from (Line("floor", text, strong=True) for text in judgement.floor[:1])
+        yield from (Line("floor", text, strong=True) for text in judgement.floor)
     yield from (
         Line("compared", note.message, "caution") for note in view.notes if note.code == "new_cases"
     )
