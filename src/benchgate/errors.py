@@ -24,13 +24,18 @@ def excerpt(text: str, limit: int = MAX_MESSAGE) -> str:
 
 def counted(count: int, noun: str) -> str:
     """Return a number with its noun: ``1 case``, ``2 cases``."""
-    return f"{count} {noun}{'s' * (count != 1)}"
+    if count == 1:
+        return f"{count} {noun}"
+    return f"{count} {noun}s"
 
 
 def few(names: Iterable[str], most: int = 5) -> str:
     """Return the first names in their order, and how many more there are."""
     ordered = sorted({*names})
-    return ", ".join(ordered[:most]) + (f" and {len(ordered) - most} more" * (len(ordered) > most))
+    text = ", ".join(ordered[:most])
+    if len(ordered) > most:
+        text += f" and {len(ordered) - most} more"
+    return text
 
 
 def brief(problems: Iterable[str], joint: str = "\n") -> str:
@@ -44,7 +49,9 @@ def brief(problems: Iterable[str], joint: str = "\n") -> str:
             break
         shown.append(excerpt(problem, MAX_MESSAGE - 250))
     more = len(every) - len(shown)
-    return joint.join([*shown, f"... and {more} more"] if more else shown)
+    if more:
+        shown.append(f"... and {more} more")
+    return joint.join(shown)
 
 
 def printable(text: object, keep: str = "") -> str:

@@ -88,14 +88,21 @@ class Comparison:
 
     def side(self, kind: Literal["baseline", "trained"]) -> tuple[str, Arm, ArmMetrics]:
         """Return the label, the samples and the figures of one arm."""
-        arm = self.before or (
-            self.figures.candidate if kind == "trained" else self.figures.baseline
-        )
+        name, trained_name = self.names
+        if kind == "trained":
+            name = trained_name
+        # A run that stopped has no figures, and of its arms the baseline alone is written.
+        if self.before is not None:
+            arm = self.before
+        elif kind == "trained":
+            arm = self.figures.candidate
+        else:
+            arm = self.figures.baseline
         reward = mean(arm.scores) if arm.scores else None
         metrics = ArmMetrics(
             episodes=len(arm.scores), mean_reward=reward, mean_safety_penalty=mean_penalty(arm)
         )
-        return self.names[kind == "trained"], arm, metrics
+        return name, arm, metrics
 
     @property
     def judged(self) -> GatePolicy:

@@ -155,7 +155,10 @@ class Replayed(WireModel):
     observed: bool = Field(default=False, exclude_if=lambda anew: not anew)
 
     def __repr__(self) -> str:
-        return f"{self.kind} {self.name} ({self.sha256[:12]}){', observed again' * self.observed}"
+        text = f"{self.kind} {self.name} ({self.sha256[:12]})"
+        if self.observed:
+            text += ", observed again"
+        return text
 
     __str__ = __repr__
 

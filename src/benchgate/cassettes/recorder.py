@@ -132,8 +132,12 @@ class CassetteRecorder:
 def _recorded(report: BenchRunReport) -> Iterator[tuple[str, str]]:
     """Yield name and SHA-256 of what was recorded of the HTTP of each trial, its system's and each observation's."""
     for result in report.per_case:
-        own = (result.http_sha256, *(result.observed.http if result.observed else ()))
-        for number, sha256 in enumerate(() if result.http_cassettes else own):
+        if result.http_cassettes:
+            continue  # its HTTP was not recorded but played
+        own = [result.http_sha256]
+        if result.observed is not None:
+            own += result.observed.http
+        for number, sha256 in enumerate(own):
             if sha256 is not None:
                 suffix = OBSERVED.format(number) if number else HTTP
                 yield trial_file_name(result.case_id, result.trial, suffix=suffix), sha256

@@ -88,8 +88,10 @@ def _extended(args: argparse.Namespace) -> str | None:
     if refusals:
         raise EvalError(brief(refusals, "; "))
     if not (new and args.yes):
-        what = f"lacks {few(new)}; with --yes {report.system} runs on these" * bool(new)
-        say(f"{target} {what or 'has all cases of the class'}")
+        what = "has all cases of the class"
+        if new:
+            what = f"lacks {few(new)}; with --yes {report.system} runs on these"
+        say(f"{target} {what}")
         return None
     args.replay = tape.name if (tape := record.replays) and tape.kind == "cassette" else None
     args.system, args.trials, args.seed = report.system, report.trial_count, report.seed

@@ -48,9 +48,15 @@ class CaseFacts(WireModel):
 
     def passes(self, rule: str, trials: int) -> bool | None:
         """Say whether it passed, by ``any`` trial that fails or the ``majority`` of them; ``None`` if nobody knows."""
-        least = 2 * len(self.failed)
-        is_open = least <= trials < least + 2 * len(self.errors)
-        return self.passed if rule == "any" else None if is_open else least <= trials
+        if rule == "any":
+            return self.passed
+        # As many failures as passes are no majority that fails. An error may hide either.
+        failed = len(self.failed)
+        if 2 * failed > trials:
+            return False
+        if 2 * (failed + len(self.errors)) > trials:
+            return None
+        return True
 
     @property
     def unscored(self) -> int:

@@ -55,7 +55,7 @@ class RunFacts:
     :param replays: what the outputs were taken from; ``None`` if a system was called.
     :param is_part: of a run that is put together and judged later, or of a floor, which is not judged.
     :param labels: what people say of outputs.
-    :param floor: of a system that does nothing: what it got, and then what of that is a fault.
+    :param floor: what a system that does nothing got, and ``floor_faults`` what of that is a fault; else empty.
     """
 
     report: BenchRunReport
@@ -71,6 +71,7 @@ class RunFacts:
     is_part: bool = False
     labels: tuple[Label, ...] = ()
     floor: tuple[str, ...] = ()
+    floor_faults: tuple[str, ...] = ()
 
     @property
     def beside(self) -> BenchRunReport | None:
@@ -135,7 +136,8 @@ def judge(
     :param count: returns the number of a look at a baseline; ``None`` if nobody counts.
     :param asked: an earlier judgement of the run, which says what its gates said, so that none is asked twice.
     """
-    report, baseline, choice = facts.report, facts.baseline, facts.choice
+    report = facts.report
+    baseline = facts.baseline
     excluded = tuple(baseline_blockers(report, baseline))
     then = baseline.report if baseline else None
     before = None if excluded else then
@@ -143,12 +145,19 @@ def judge(
     if checkpoint:
         excluded += (("checkpoint_mismatch", checkpoint),)
     is_look = before is not None and report.scope == "full" and (report.complete or report.stopped)
-    look = count(before, report) if count and before and is_look else None
-    further, broken = (asked.further, asked.broken) if asked else ((), ())
-    figures, decision = None, None
+    look = None
+    if count and before and is_look:
+        look = count(before, report)
+    further: tuple[Blocker, ...] = ()
+    broken: tuple[str, ...] = ()
+    if asked is not None:
+        further = asked.further
+        broken = asked.broken
+    elif report.scope == "full":
+        further, broken = _asked(gates, report, before)
+    figures = None
+    decision = None
     if report.scope == "full":
-        if asked is None:
-            further, broken = _asked(gates, report, before)
         figures, decision = decision_of(
             Facts(
                 report=report,
@@ -165,27 +174,46 @@ def judge(
                 relabelled=since_pin(before, report) if before else (),
             )
         )
-    is_hold = decision is not None and decision.outcome == "hold"
     return Judgement(
         **{field.name: getattr(facts, field.name) for field in fields(RunFacts)},
         figures=figures,
         decision=decision,
         changes=changes(then, report) if then and then.task_class == report.task_class else None,
-        faults=(
-            *failures(report, decision, choice, facts.exit_rule, is_part=facts.is_part),
-            *_unusable(facts),
-            *facts.floor[1:],
-            *broken,
-            *((f"checkpoint: {checkpoint}",) * bool(checkpoint)),
-        ),
-        held=(
-            *(("the gate decided hold",) * bool(is_hold and choice.binding)),
-            *(f"gate {name}: {objection}" for name, objection in further),
-            *(("the plan was not kept",) if facts.plan_problems and not choice.binding else ()),
-        ),
+        faults=tuple(_faults(facts, decision, broken, checkpoint)),
+        held=tuple(_held(facts, decision, further)),
         further=further,
         broken=broken,
     )
+
+
+def _faults(
+    facts: RunFacts,
+    decision: CheckpointPromotionDecision | None,
+    broken: Iterable[str],
+    checkpoint: str,
+) -> Iterator[str]:
+    """Yield why the exit status is 1."""
+    is_part = facts.is_part
+    yield from failures(facts.report, decision, facts.choice, facts.exit_rule, is_part=is_part)
+    yield from _unusable(facts)
+    yield from facts.floor_faults
+    yield from broken
+    if checkpoint:
+        yield f"checkpoint: {checkpoint}"
+
+
+def _held(
+    facts: RunFacts, decision: CheckpointPromotionDecision | None, further: Iterable[Blocker]
+) -> Iterator[str]:
+    """Yield why the exit status is not 0 even without a fault."""
+    is_binding = facts.choice.binding
+    if is_binding and decision is not None and decision.outcome == "hold":
+        yield "the gate decided hold"
+    for name, objection in further:
+        yield f"gate {name}: {objection}"
+    # Where the decision binds, a plan that was not kept has blocked it already.
+    if facts.plan_problems and not is_binding:
+        yield "the plan was not kept"
 
 
 def decision_of(facts: Facts) -> tuple[Figures | None, CheckpointPromotionDecision]:

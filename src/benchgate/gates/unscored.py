@@ -63,12 +63,7 @@ def _trial_count(side: Arm) -> int:
 def incompleteness(report: BenchRunReport) -> str:
     """Return which trials make a run incomplete, or that the session ended early, as a text."""
     if report.stopped:
-        ran, saved = report.shown, [result.detail for result in report.per_case].count(STOP)
-        rest = counted(len(report.stopped) - ran.case_count, "case")
-        trials = counted(len(report.per_case) - len(ran.per_case), "trial")
-        cost = f", about {usd(report.total_cost_usd / (len(report.per_case) - saved) * saved)} USD"
-        text = f"no result of the remaining {rest} could have promoted it; saved: {saved} of their {trials}"
-        return text + cost * bool(report.total_cost_usd)
+        return _savings(report)
     parts = []
     if by_cap := [str(r.detail) for r in report.per_case if is_capped(r)]:
         cap = re.split("[:,]", by_cap[0].removeprefix(CAP))[0]
@@ -88,6 +83,19 @@ def incompleteness(report: BenchRunReport) -> str:
     return "; ".join(parts) or ended
 
 
+def _savings(report: BenchRunReport) -> str:
+    """Return why a run stopped before its end, and what that saved."""
+    ran = report.shown
+    saved = [result.detail for result in report.per_case].count(STOP)
+    rest = counted(len(report.stopped) - ran.case_count, "case")
+    trials = counted(len(report.per_case) - len(ran.per_case), "trial")
+    text = f"no result of the remaining {rest} could have promoted it; saved: {saved} of their {trials}"
+    if report.total_cost_usd:
+        each = report.total_cost_usd / (len(report.per_case) - saved)
+        text += f", about {usd(each * saved)} USD"
+    return text
+
+
 def _errors(report: BenchRunReport) -> list[TrialResult]:
     return [result for result in report.per_case if result.outcome == "harness_error"]
 
@@ -97,7 +105,9 @@ def _types(errors: list[TrialResult]) -> str:
     counts = Counter(_type(result) for result in errors).most_common()
     counts.sort(key=lambda pair: (-pair[1], pair[0]))
     listed = [f"{name} {count}" for name, count in counts[:3]]
-    return ", ".join(listed + ["..."] * (len(counts) > 3))
+    if len(counts) > 3:
+        listed.append("...")
+    return ", ".join(listed)
 
 
 def _type(result: TrialResult) -> str:

@@ -26,14 +26,19 @@ def unscored(figures: Figures, policy: GatePolicy) -> str:
     for name, arm in (("baseline", figures.baseline), ("candidate", figures.candidate)):
         is_filled = name == "baseline" and policy.baseline_errors == "both"
         names = arm.case_ids or tuple(f"case {n}" for n in range(1, len(arm.scores) + 1))
-        ids = {
-            case_id if len(row) == 1 else f"{case_id}-t{place}"
-            for case_id, row, facts in zip(names, arm.rows, arm.facts or (), strict=False)
-            for place in (
-                facts.errors + facts.timeouts if is_measured else facts.errors * is_filled
-            )
-        }
-        texts += [f"{name}: {few(ids)}"] * bool(ids)
+        ids: list[str] = []
+        for case_id, row, facts in zip(names, arm.rows, arm.facts or (), strict=False):
+            places: tuple[int, ...] = ()
+            if is_measured:
+                places = facts.errors + facts.timeouts
+            elif is_filled:
+                places = facts.errors
+            if places and len(row) == 1:
+                ids.append(case_id)
+            else:
+                ids.extend(f"{case_id}-t{place}" for place in places)
+        if ids:
+            texts.append(f"{name}: {few(ids)}")
     return "; ".join(texts)
 
 

@@ -37,14 +37,17 @@ def asked(
     fields: Mapping[str, str] | Path | None, where: Iterable[str], errors_by: str | None
 ) -> Asked:
     """Return what :func:`benchgate.interop.read` is asked; :raises EvalError: it is wrong, or a file is unusable."""
-    source, told, rows = "--map", [], dict(_pair("where", word) for word in where)
+    source = "--map"
+    told = []
+    rows = dict(_pair("where", word) for word in where)
     if isinstance(fields, Path):
         source, digest = str(fields), sha256_hex(read_bytes(fields, limit=MAX_TOML_BYTES))
         told.append(f"map {source} {digest}")
         fields, of_file = _table(fields)
         rows = of_file | rows
     told += [f"where {name}={value}" for name, value in sorted(rows.items())]
-    told += [f"errors-by {errors_by}"] if errors_by else []
+    if errors_by:
+        told.append(f"errors-by {errors_by}")
     try:
         pattern = re.compile(errors_by) if errors_by else None
     except re.error as error:

@@ -126,7 +126,10 @@ def _metrics(row: Any) -> list[str]:
     """Return the scores of a sample; of a score with several values each of these."""
     names: list[str] = []
     for name, value in row["scores"].items():
-        names += [f"{name}.{key}" for key in value] if isinstance(value, dict) else [name]
+        if isinstance(value, dict):
+            names += [f"{name}.{key}" for key in value]
+        else:
+            names.append(name)
     return [f"scores.{name}" for name in names]
 
 

@@ -91,13 +91,15 @@ class RowReader:
             sample = self.sample(line, row)
             key = (sample.case_id, sample.trial)
             before = by_key.get(key)
-            reruns = sample.reruns + (0 if before is None else before.reruns + 1)
-            by_key[key] = sample if not reruns else replace(sample, reruns=reruns)
+            if before is not None:
+                sample = replace(sample, reruns=sample.reruns + before.reruns + 1)
+            by_key[key] = sample
             if len(by_key) > MAX_SAMPLES:
                 raise SampleError(self._path, f"more than {MAX_SAMPLES} samples")
         samples = tuple(by_key[key] for key in sorted(by_key, key=_place))
         self._check(samples)
-        case_field, fields = self._fields["case"][0], tuple(self._fields_read())
+        case_field = self._fields["case"][0]
+        fields = tuple(self._fields_read())
         harm = next((name for role, name, _ in fields if role == self._harm), None)
         self._check_direction(harm, [one.penalty for one in samples if one.penalty is not None])
         taken = {case_field, *map(self._short, self._metrics)}
@@ -127,8 +129,10 @@ class RowReader:
             raise SampleError(self._path, f"has no samples{why}")
         unscored = [sample for sample in samples if sample.score is None]
         erred = [one for one in unscored if not (one.error or "").startswith("Unscored")]
+        exempt = {"error"}
         # Where all erred, nothing else can have a score.
-        exempt = ("error", *(["score"] if len(erred) == len(samples) else ()))
+        if len(erred) == len(samples):
+            exempt.add("score")
         fields = {role: name for role, name in self._asked.items() if role not in exempt}
         for role, name in fields.items():
             if self._seen.isdisjoint((role, one) for one in self._fields[role]):
@@ -147,7 +151,11 @@ class RowReader:
 
     def _check_direction(self, field: str | None, penalties: list[float]) -> None:
         """Refuse penalties of which the log shows the other direction, or that look like what others call safety."""
-        wrong, other = ("less", "harm") if self._harm == "safety" else ("more", "safety")
+        wrong = "more"
+        other = "safety"
+        if self._harm == "safety":
+            wrong = "less"
+            other = "harm"
         if field and self._direction(field) == wrong:
             why = f"{wrong} of {field!r} is better, by what passed its threshold"
             raise SampleError(self._path, f"{why}: --map {other}={field}")
@@ -173,8 +181,10 @@ class RowReader:
         metrics = self._log.metrics(row)
         self._metrics |= dict.fromkeys(metrics)
         if not self._names:
-            scores = map(self._short, metrics) if self._log.metric_prefix else ()
-            self._names = [*scores, *list(row)[:12]]
+            self._names = list(row)[:12]
+            # With a prefix, the scores are in a field of the row, which does not name them.
+            if self._log.metric_prefix:
+                self._names = [*map(self._short, metrics), *self._names]
         if self._score is None:
             self._score = self._choose(row, metrics)
             self._fields["score"] = (self._score or "score",)
@@ -206,27 +216,36 @@ class RowReader:
         if not metrics and not self._log.metric_prefix and not self._error(row):
             why = f"no score; name its field: --map score=FIELD; there are {', '.join(self._names)}"
             raise SampleError(self._path, why)
-        return metrics[0] if metrics else None
+        if not metrics:
+            return None
+        return metrics[0]
 
     def value(self, row: dict[str, Any], role: str) -> Any:
         """Return what a row has in a role; ``None`` if it has nothing."""
         for name in self._fields.get(role, ()):
-            if (value := found_in(row, name)) is not None:
+            value = found_in(row, name)
+            if value is not None:
                 self._seen.add((role, name))
                 return value
         return None
 
     def _text(self, row: dict[str, Any], role: str, line: int) -> str:
         value = self.value(row, role)
-        if isinstance(value, (dict, list)):
-            if role not in self._asked:  # what tells cases apart may be an object
-                text = json.dumps(value, sort_keys=True, ensure_ascii=False) * (role == "case")
-                short = f"{text[:60]}... {sha256_hex(text.encode())[:12]}"
-                return text if len(text) <= 80 else short
-            what = "a list" if isinstance(value, list) else "an object: name a field of it by a dot"
+        if value is None:
+            return ""
+        if not isinstance(value, (dict, list)):
+            return str(value).encode(errors="backslashreplace").decode()
+        if role in self._asked:
+            what = "an object: name a field of it by a dot"
+            if isinstance(value, list):
+                what = "a list"
             why = f"{self._asked[role]!r}, which is to be the {role}, is {what}"
             raise SampleError(self._path, why, line=line)
-        return "" if value is None else str(value).encode(errors="backslashreplace").decode()
+        # What a format has in place of an id, such as all inputs of a row, tells cases apart; a trial or a cluster is
+        # nothing of that kind.
+        if role == "case":
+            return _id_of(value)
+        return ""
 
     def _count(self, row: dict[str, Any], role: str, line: int) -> int:
         number = number_of(self.value(row, role) or 0)
@@ -237,25 +256,35 @@ class RowReader:
 
     def _error(self, row: dict[str, Any]) -> Any:
         """Return the error of a sample; ``None`` if it has none."""
-        error, failure = self.value(row, "error"), row.get("failure")
+        error = self.value(row, "error")
+        failure = row.get("failure")
         if error is None and self._by.errors_by and self._by.errors_by.search(str(failure or "")):
             error = failure
         if error not in (None, "", False, 0, {}, [], "None", "null"):
             return error
-        harm = self.value(row, self._harm)  # of which a tool may have an error in place of a number
-        return harm.get("error") if isinstance(harm, dict) else None
+        # Where harm could not be measured, a tool may have an error in place of the number.
+        harm = self.value(row, self._harm)
+        if isinstance(harm, dict):
+            return harm.get("error")
+        return None
 
     def _scored(self, row: dict[str, Any]) -> tuple[float | None, str | None]:
         """Return the score of a sample, or why it has none."""
-        if (error := self._error(row)) is not None:
+        error = self._error(row)
+        if error is not None:
             return None, error_of(error)
-        value = None if self._score is None else self.value(row, "score")
+        value = None
+        if self._score is not None:
+            value = self.value(row, "score")
         if isinstance(value, dict) and value.get("error"):
             return None, error_of(value["error"])
-        letter = self._log.letters.get(value) if isinstance(value, str) else None
-        score = number_of(value) if letter is None else letter
+        score = number_of(value)
+        if isinstance(value, str) and value in self._log.letters:
+            score = self._log.letters[value]
         if score is None:
-            shown = "nothing" if value in (None, "") else excerpt(repr(value), 60)
+            shown = excerpt(repr(value), 60)
+            if value in (None, ""):
+                shown = "nothing"
             return None, f"Unscored: {self._short(self._score) or 'score'} is {shown}"
         return score, None
 
@@ -263,16 +292,38 @@ class RowReader:
 def _penalty(value: Any, role: str, case: str, place: tuple[Path, int]) -> float | None:
     if value in (None, "") or (isinstance(value, dict) and value.get("error")):
         return None
-    verdict = VERDICTS.get(value) if role != "penalty" and isinstance(value, str) else None
-    number = number_of(value) if verdict is None else verdict
-    if role != "safety" and str(value).strip().lower() in GRADES:
-        number = None  # whether a pass is a harm, nobody can say
-    if number is None or number < 0 or (role == "safety" and number > 1):
-        wanted = "a number from 0 to 1" if role == "safety" else "0 or more"
-        wanted += "" if role == "penalty" else ", Y or N, C or I"
+    number = _number_of_harm(value, role)
+    is_safety = role == "safety"
+    if number is None or number < 0 or (is_safety and number > 1):
+        wanted = "0 or more"
+        if is_safety:
+            wanted = "a number from 0 to 1"
+        if role != "penalty":
+            wanted += ", Y or N, C or I"
         why = f"{role} of case {case!r} is {excerpt(repr(value), 60)}; expected {wanted}"
         raise SampleError(place[0], why, line=place[1])
-    return 1 - number if role == "safety" else number
+    if is_safety:
+        return 1 - number
+    return number
+
+
+def _number_of_harm(value: Any, role: str) -> float | None:
+    if role != "safety" and str(value).strip().lower() in GRADES:
+        return None  # whether a pass is a harm, nobody can say
+    if role != "penalty" and isinstance(value, str) and value in VERDICTS:
+        return VERDICTS[value]
+    return number_of(value)
+
+
+def _id_of(value: dict[str, Any] | list[Any]) -> str:
+    """Return an object or a list as the id of a case; a long one is cut, and told apart by its digest."""
+    text = json.dumps(value, sort_keys=True, ensure_ascii=False)
+    data = (
+        text.encode()
+    )  # also of a short one, so that a lone surrogate, which no file can hold, is an error here
+    if len(text) <= 80:
+        return text
+    return f"{text[:60]}... {sha256_hex(data)[:12]}"
 
 
 def _digest(value: Any) -> str | None:

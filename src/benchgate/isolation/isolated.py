@@ -279,7 +279,9 @@ class _Call:
     def _believed(self, fault: str) -> TrialRecord:
         """Return what a process says that ended well, and said one thing that was its own to say."""
         is_rubric = self._request.system == RUBRIC
-        own = {self._failed, "scored", "timeout", "unavailable", *["not_run"] * (not is_rubric)}
+        own = {self._failed, "scored", "timeout", "unavailable"}
+        if not is_rubric:
+            own.add("not_run")
         try:
             record = RECORDS.validate_json(str(self._told), strict=True)
             said, waits = record.result, record.retry_after or 0.0

@@ -167,7 +167,10 @@ def refusals(*, network: bool) -> Any:
     import pyseccomp as seccomp
 
     made, refuse = seccomp.SyscallFilter(seccomp.ALLOW), seccomp.ERRNO(1)
-    for name in (*REFUSED.split(), *(() if network else ("socket",))):
+    names = REFUSED.split()
+    if not network:
+        names.append("socket")
+    for name in names:
         with suppress(RuntimeError, ValueError, OSError):  # this architecture has no such call
             made.add_rule(refuse, name)
     others: list[tuple[Any, int]] = [(seccomp.LT, socket.AF_INET), (seccomp.GT, socket.AF_INET6)]

@@ -115,9 +115,12 @@ def _module_names(node: ast.AST, path: Path, class_path: Path) -> Iterator[tuple
     if isinstance(node, ast.Import):
         bases = [tuple(alias.name.split(".")) for alias in node.names]
     elif isinstance(node, ast.ImportFrom):
-        here = (*prefix, *path.relative_to(class_path).parent.parts)
-        anchor = here[: len(here) - node.level + 1] if node.level else ()
-        base = (*anchor, *(node.module.split(".") if node.module else ()))
+        base: tuple[str, ...] = ()
+        if node.level:  # of a relative import, which is 1 for the package that the module is in
+            here = (*prefix, *path.relative_to(class_path).parent.parts)
+            base = here[: len(here) - node.level + 1]
+        if node.module is not None:
+            base += tuple(node.module.split("."))
         bases = [base, *((*base, alias.name) for alias in node.names)]
     else:
         return

@@ -268,11 +268,16 @@ def _gates(hooks: RootHooks, run: ClassRun) -> list[Any]:
 def _shown(publication: Publication, runs: list[ClassRun]) -> Path | None:
     """Write page and summary; a page that fails is a problem of the run, for it was asked for."""
     folders = [run.published.folder for run in runs if run.published is not None]
-    problem, warning = publication.write_page(folders), publication.append_summary(folders)
+    problem = publication.write_page(folders)
+    warning = publication.append_summary(folders)
     for run in runs[-1:]:
-        run.problems += [problem] if problem else []
-        run.warnings += [warning] if warning else []
-    return None if problem else publication.html
+        if problem:
+            run.problems.append(problem)
+        if warning:
+            run.warnings.append(warning)
+    if problem:
+        return None
+    return publication.html
 
 
 def _objecting(reason: str) -> Gate:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
+    from benchgate.audit.store import Published
     from benchgate.pytest_plugin.controller import Controller
     from benchgate.runner.class_run import ClassRun
 
@@ -145,7 +146,7 @@ def _places(run: ClassRun, root: Path, verbosity: int) -> Iterator[str]:
     if published is None:
         return
     if verbosity < 0:
-        yield from () if published.seq is None else (f"record    {published.seq}",)
+        yield from _record_number(published)
         return
     if run.request.settings.resume != "none":
         yield f"resumes   {_resumed(run)}"
@@ -158,6 +159,11 @@ def _places(run: ClassRun, root: Path, verbosity: int) -> Iterator[str]:
     if published.evidence is not None and verbosity > 0:
         yield f"evidence  {_relative(published.evidence, root)}"
         yield f"head      {run.name}={published.head}"
+
+
+def _record_number(published: Published) -> Iterator[str]:
+    if published.seq is not None:
+        yield f"record    {published.seq}"
 
 
 def _resumed(run: ClassRun) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import sys
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from benchgate.aggregate import INCOMPLETE, cost_of, set_aside
 from benchgate.artifacts.plan import plan_file
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchgate.artifacts.record import RunTerms
+    from benchgate.artifacts.run_kinds import PlanFile
     from benchgate.audit.store import Published
     from benchgate.gates.baseline import Baseline
     from benchgate.gates.judge import Gate, Judgement
@@ -64,17 +65,21 @@ class ClassRun:
     def __init__(self, request: RunRequest, grounds: Grounds) -> None:
         self.request = request
         self.grounds = grounds
-        given, files = request.settings, grounds.checkpoints
-        own = {"candidate": files, "baseline": files.baseline if files else None}
+        given = request.settings
+        files = grounds.checkpoints
+        own = {"candidate": files, "baseline": None}
+        if files is not None:
+            own["baseline"] = files.baseline
         self.sides: dict[Side, PlannedTrials] = {
             side: PlannedTrials(
                 request.bench, system, trials=given.trials, seed=given.seed, checkpoints=own[side]
             )
             for side, system in request.systems.items()
         }
+        observer = request.observed_by()
         for side, trials in self.sides.items():
             trials.isolation_class = request.isolation(side)
-            trials.observer = found.identity if (found := request.observed_by()) else None
+            trials.observer = observer and observer.identity
         self.judgement: Judgement | None = None
         self.published: Published | None = None
         self.recorded: Path | None = None
@@ -103,12 +108,18 @@ class ClassRun:
     @property
     def failures(self) -> list[str]:
         """Why the session must fail because of this run."""
-        return [*(self.judgement.failures if self.judgement else ()), *self.problems]
+        if self.judgement is None:
+            return [*self.problems]
+        return [*self.judgement.failures, *self.problems]
 
     @property
     def exit_status(self) -> int:
         """0, 1, or 10 if all that failed is that the gate holds."""
-        return 1 if self.problems else self.judgement.exit_status if self.judgement else 0
+        if self.problems:
+            return 1
+        if self.judgement is None:
+            return 0
+        return self.judgement.exit_status
 
     def interrupt(self) -> None:
         """Note that the session ended early."""
@@ -123,7 +134,8 @@ class ClassRun:
         :param beside: the trials of a baseline that runs too.
         :raises ArtifactError: the output folder is not writable, or its chain of records is damaged.
         """
-        given, choice = self.request.settings, self.grounds.choice
+        given = self.request.settings
+        choice = self.grounds.choice
         for trials, planned in zip(self.sides.values(), (keys, beside), strict=False):
             trials.plan(planned)
         set_scope(self.sides.values(), given.shard, given.floor)
@@ -146,7 +158,8 @@ class ClassRun:
         if given.stop == "decided" and self._baseline and self._baseline.report:
             self._check = stopping(self.request, self.candidate, self._baseline, self._looks.number)
         oldest = clock.now() - MAX_AGE
-        if stale := [c.case_id for c in self.candidate.cases if c.last_validated_at < oldest]:
+        stale = [case.case_id for case in self.candidate.cases if case.last_validated_at < oldest]
+        if stale:
             self.warnings.append(f"not validated for more than 90 days: {', '.join(stale[:5])}")
 
     def _plan(self) -> RunPlan:
@@ -156,45 +169,86 @@ class ClassRun:
         return self.candidate.run_plan(sha256)
 
     def _open_store(self, out: Path) -> None:
-        request, given = self.request, self.request.settings
-        beside = request.systems.get("baseline")
+        request = self.request
+        given = request.settings
         scope = self.candidate.scope
-        self.store = RunStore(out, self.name, scope, request.unfinished, given.shard)
+        store = RunStore(out, self.name, scope, request.unfinished, given.shard)
+        self.store = store
+        # A part of the cases replaces no floor.
         if given.floor and self.candidate.every_key() <= {*self.candidate.keys}:
-            self.store.folder = out / "runs" / self.name / given.floor.replace(":", "/")
+            store.folder = out / "runs" / self.name / given.floor.replace(":", "/")
+        replays = None
+        if request.recording is not None:
+            replays = request.recording.source
+        baseline_system = None
+        if "baseline" in request.systems:
+            baseline_system = request.systems["baseline"].name
         plan = plan_file(
             self._plan(),
             timeout=given.timeout,
             started=self._started,
-            replays=request.recording.source if request.recording else None,
-            baseline_system=beside.name if beside else None,
+            replays=replays,
+            baseline_system=baseline_system,
             shard=given.shard,
         )
+        # Before the folder is opened: an extension that is refused leaves nothing behind.
         if scope == "full":
-            system, is_called = request.systems["candidate"], not (request.recording or given.parts)
-            function = system.call if is_called and system.digest is None else None
-            self.provenance = Provenance.here(request.bench.path, function)
-            then = given.extends and given.extends.record and given.extends.record.provenance
-            if function and then and then.system_source != (self.provenance.system_source or 0):
-                raise ArtifactError(f"system {system.name}", "its source is not the pinned run's")
-        self.warnings += self.store.open(plan, given.extends or given.resume, given.parts)
-        if made := self.store.plan:
-            self._started, seq = made.started_at, made.resumes.seq if made.resumes else None
-            self._looks = ChainLooks(self.store.folder.parent, seq)
-        parts = (given.extends.folder,) if given.extends else given.parts
-        if parts or given.resume != "none":
-            files = TrialFiles(self.store.folder, self.name, request.bench.rubric_digest)
-            try:
-                is_expected = bool(given.expect or given.extends)
-                score_again(self.sides, files, parts, is_expected=is_expected)
-            except ArtifactError:
-                self.store.close()
-                raise
-        self.taken_over = len(os.listdir(self.store.folder / "cases"))
+            self._read_provenance()
+        self.warnings += store.open(plan, given.extends or given.resume, given.parts)
+        if store.plan is not None:
+            self._take_from_plan(store, store.plan)
+        self._score_taken_over(store)
+        self.taken_over = len(os.listdir(store.folder / "cases"))
+
+    def _read_provenance(self) -> None:
+        """
+        Note who runs this and which code.
+
+        :raises ArtifactError: the code is not that of the run that is extended.
+        """
+        request = self.request
+        system = request.systems["candidate"]
+        # Only the source of a system that is called, and that declares no digest of its own, says which code ran.
+        if request.recording is not None or request.settings.parts or system.digest is not None:
+            self.provenance = Provenance.here(request.bench.path)
+            return
+        self.provenance = Provenance.here(request.bench.path, system.call)
+        extended = request.settings.extends
+        if extended is None or extended.record is None:
+            return
+        source = self.provenance.system_source
+        # A source that cannot be read is nobody's, also if the pinned run could not read it either.
+        if source is None or source != extended.record.provenance.system_source:
+            raise ArtifactError(f"system {system.name}", "its source is not the pinned run's")
+
+    def _take_from_plan(self, store: RunStore, plan: PlanFile) -> None:
+        """Take from the plan in its folder when the run began, which a run that it resumes may have done."""
+        self._started = plan.started_at
+        resumed = None
+        if plan.resumes is not None:
+            resumed = plan.resumes.seq
+        self._looks = ChainLooks(store.folder.parent, resumed)
+
+    def _score_taken_over(self, store: RunStore) -> None:
+        """Score again what other runs left, if this one takes it over."""
+        given = self.request.settings
+        parts = given.parts
+        if given.extends is not None:
+            parts = (given.extends.folder,)
+        if not parts and given.resume == "none":
+            return
+        files = TrialFiles(store.folder, self.name, self.request.bench.rubric_digest)
+        is_expected = bool(given.expect or given.extends)
+        try:
+            score_again(self.sides, files, parts, is_expected=is_expected)
+        except ArtifactError:
+            store.close()
+            raise
 
     def record(self, record: TrialRecord, side: Side) -> TrialResult:
         """Record a trial as it counts, and write its file unless whoever finished the trial has done so."""
-        trials, result = self.sides[side], record.result
+        trials = self.sides[side]
+        result = record.result
         if result.outcome == "not_run":  # its file may be there, from the run that is resumed
             trials.not_run((result.case_id, result.trial), result.detail or "not run", result.usage)
             return result
@@ -207,9 +261,15 @@ class ClassRun:
         self._check()
         if self.store is not None and not self.store.is_closed:
             try:
-                rest: dict[str, Any] = {"sha256": record.file_sha256, "worker": record.worker}
-                rest |= {"output_json": record.output_json, "observations": record.observations}
-                self.store.keep(result, side, scorer=scorer, **rest)
+                self.store.keep(
+                    result,
+                    side,
+                    scorer=scorer,
+                    sha256=record.file_sha256,
+                    worker=record.worker,
+                    output_json=record.output_json,
+                    observations=record.observations,
+                )
             except ArtifactError as error:
                 self.problems.append(str(error))
                 self.store.close()
@@ -248,7 +308,8 @@ class ClassRun:
         for side, trials in self.sides.items():
             for case_id, trial in trials.missing():
                 seed = trial_seed(self.name, case_id, trial, trials.seed)
-                if (record := files.find(case_id, trial, seed, side)) is not None:
+                record = files.find(case_id, trial, seed, side)
+                if record is not None:
                     self.record(record, side)
 
     def _publish(self, store: RunStore, judgement: Judgement) -> None:
@@ -267,7 +328,8 @@ class ClassRun:
             return
         if self.published.problem is not None:
             self.problems.append(self.published.problem)
-        if (recorder := self.request.recorder) and given.out is not None:
+        recorder = self.request.recorder
+        if recorder is not None and given.out is not None:
             try:
                 self.recorded = recorder.write(judgement.report, self.published.folder, given.out)
             except (ArtifactError, OSError) as error:

@@ -6,7 +6,7 @@ import os
 from dataclasses import replace
 from functools import cache
 from itertools import takewhile
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from benchgate.aggregate import STOP, case_figures, irregular, mean
 from benchgate.artifacts.run_kinds import SelectedRecord
@@ -37,6 +37,24 @@ if TYPE_CHECKING:
     from benchgate.models import BenchCase, BenchRunReport, Side
     from benchgate.runner.settings import Grounds, RunRequest
     from benchgate.trials.planned import PlannedTrials
+
+
+MUCH: Final = 0.2
+"""Mean score above which the next runs say what doing nothing scores."""
+
+
+class DoingNothing(NamedTuple):
+    """
+    What a system that does nothing got.
+
+    :param score: mean over the positive cases.
+    :param text: says the score and which cases passed.
+    :param is_fault: whether it passed a positive case, which it must not: the rubric or the case is wrong.
+    """
+
+    score: float
+    text: str
+    is_fault: bool
 
 
 def facts_of_run(
@@ -70,7 +88,7 @@ def facts_of_run(
     )
     facts = replace(facts, labels=_labels(request.settings.out, grounds.labels, facts))
     if request.settings.floor and facts.report.complete:
-        facts = replace(facts, floor=_floor(facts.report, candidate.cases)[1])
+        facts = _with_floor(facts, candidate.cases)
     return _held_to(grounds.sealed, facts, started)
 
 
@@ -79,23 +97,50 @@ def floor_notes(out: Path | None, plan: RunPlan, cases: Iterable[BenchCase]) -> 
     known = f"runs/{plan.task_class}/floor/*/report.json"
     paths = sorted(out.glob(known)) if out and plan.scope == "full" else ()
     for found in filter(None, map(SelectedRecord.read_or_none, paths)):
-        report, now, (score, said) = found.report, plan.digests, _floor(found.report, cases)
-        is_same = report.digests.scorer == now.scorer and report.observer == plan.observer
-        if is_same and report.digests.cases == now.cases and report.complete and score > 0.2:
-            yield f"a system that does nothing scores {score:.2f} here: {said[0]}"
+        if not _is_comparable(found.report, plan):
+            continue
+        got = _doing_nothing(found.report, cases)
+        if got.score > MUCH:
+            yield f"a system that does nothing scores {got.score:.2f} here: {got.text}"
 
 
-def _floor(report: BenchRunReport, cases: Iterable[BenchCase]) -> tuple[float, tuple[str, ...]]:
-    """Return the mean score of doing nothing over the positive cases, what it got, and that again if it is a fault."""
+def _is_comparable(floor: BenchRunReport, plan: RunPlan) -> bool:
+    """Return whether a run that did nothing is complete, and its scores mean the same as those of a planned run."""
+    return (
+        floor.complete
+        and floor.observer == plan.observer
+        and floor.digests.scorer == plan.digests.scorer
+        and floor.digests.cases == plan.digests.cases
+    )
+
+
+def _with_floor(facts: RunFacts, cases: Iterable[BenchCase]) -> RunFacts:
+    """Add what doing nothing got."""
+    got = _doing_nothing(facts.report, cases)
+    facts = replace(facts, floor=(got.text,))
+    if got.is_fault:
+        facts = replace(facts, floor_faults=(got.text,))
+    return facts
+
+
+def _doing_nothing(report: BenchRunReport, cases: Iterable[BenchCase]) -> DoingNothing:
+    """Return what a run got whose system does nothing."""
     positive = {case.case_id for case in cases if case.disposition == "positive"}
     scores = [one.score for one in case_figures(report.per_case) if one.case_id in positive]
-    passed = {result.case_id for result in report.per_case if result.passed}
-    faults, others = sorted(passed & positive), ", ".join(sorted(passed - positive))
     score = mean(scores or [0.0])
-    text = f"{report.system} scores {score:.3f} over {counted(len(scores), 'positive case')} and passes "
-    text += f"{len(faults)}, which it must not: {', '.join(faults)}" if faults else "none of them"
-    text += f"; other cases that it passes: {others}" * bool(others)
-    return score, (text, text) if faults else (text,)
+    passed = {result.case_id for result in report.per_case if result.passed}
+    faults = sorted(passed & positive)
+    # On a negative or ambiguous case, doing nothing may be right.
+    others = sorted(passed - positive)
+    count = counted(len(scores), "positive case")
+    text = f"{report.system} scores {score:.3f} over {count} and passes "
+    if faults:
+        text += f"{len(faults)}, which it must not: {', '.join(faults)}"
+    else:
+        text += "none of them"
+    if others:
+        text += f"; other cases that it passes: {', '.join(others)}"
+    return DoingNothing(score, text, is_fault=bool(faults))
 
 
 def _labels(out: Path | None, labels: Sequence[Label], facts: RunFacts) -> tuple[Label, ...]:

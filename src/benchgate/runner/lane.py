@@ -5,10 +5,12 @@ from __future__ import annotations
 import threading
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from benchgate.errors import EvalError
 from benchgate.trials.executor import TrialRecord, ended
+from benchgate.trials.pacing import Pacing, Turns
+from benchgate.trials.spending import Spending
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -18,8 +20,6 @@ if TYPE_CHECKING:
     from benchgate.remote.cluster import Cluster
     from benchgate.runner.settings import RunRequest
     from benchgate.trials.executor import TrialExecutor, TrialRequest
-    from benchgate.trials.pacing import Pacing
-    from benchgate.trials.spending import Spending
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,6 +74,74 @@ class Lane:
         future.cancel()
         with self._writing:
             pass
+
+
+class LaneTerms(NamedTuple):
+    """
+    The settings that two classes must have in common to share a lane.
+
+    :param is_isolated: whether each trial runs in a process of its own.
+    """
+
+    jobs: int
+    retries: int
+    max_rpm: int | None
+    max_cost_usd: float | None
+    is_isolated: bool
+
+    @classmethod
+    def of(cls, run: RunRequest, *, is_isolated: bool) -> LaneTerms:
+        """Return the terms of a class."""
+        given = run.settings
+        terms = cls(given.jobs, given.retries, given.max_rpm, given.max_cost_usd, is_isolated)
+        if run.recording is not None and not run.recording.source.observed:
+            # A replay asks nobody and pays nothing: the costs in it are those of then.
+            return terms._replace(max_rpm=None, max_cost_usd=None)
+        return terms
+
+
+class Lanes:
+    """
+    The lanes of a session, one for all classes of the same terms.
+
+    Rate and cap hold for the whole session: lanes that have them in common share them, however else their terms differ.
+
+    :param workers: processes that share rate and cap with this one.
+    :param executor: returns what runs the trials of a lane.
+    """
+
+    def __init__(
+        self,
+        workers: int,
+        executor: Callable[[LaneTerms, Pacing, Spending], TrialExecutor | None],
+    ) -> None:
+        self._workers = workers
+        self._executor = executor
+        self._turns: dict[int | None, Turns] = {}
+        self._spendings: dict[float | None, Spending] = {}
+        self._lanes: dict[LaneTerms, Lane] = {}
+
+    def of(self, terms: LaneTerms) -> Lane:
+        """Return the lane of these terms, which is made when it is first asked for."""
+        if terms not in self._lanes:
+            spending = self._spending(terms.max_cost_usd)
+            pacing = Pacing(terms.retries, self._turns_at(terms.max_rpm), spending.affords)
+            executor = self._executor(terms, pacing, spending)
+            self._lanes[terms] = Lane(pacing, spending, executor)
+        return self._lanes[terms]
+
+    def _turns_at(self, rpm: int | None) -> Turns:
+        if rpm not in self._turns:
+            share = None
+            if rpm is not None:
+                share = rpm / self._workers
+            self._turns[rpm] = Turns(share)
+        return self._turns[rpm]
+
+    def _spending(self, cap: float | None) -> Spending:
+        if cap not in self._spendings:
+            self._spendings[cap] = Spending(cap, self._workers)
+        return self._spendings[cap]
 
 
 def connected(runs: Collection[RunRequest], stack: ExitStack) -> Cluster | None:

@@ -10,16 +10,14 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from benchgate.errors import EvalError
-from benchgate.live.executor import GRACE, LiveExecutor
+from benchgate.live.executor import LiveExecutor
 from benchgate.live.loop import SessionLoop
 from benchgate.live.prints import PrintRouter
 from benchgate.loader.loaded_class import alone
 from benchgate.replay.player import Player, awaits_score
-from benchgate.runner.lane import Lane, connected, isolated
+from benchgate.runner.lane import Lanes, LaneTerms, connected, isolated
 from benchgate.runner.trial_files import TrialFiles, taken_over
 from benchgate.trials.executor import TrialRequest, ended
-from benchgate.trials.pacing import Pacing, Turns
-from benchgate.trials.spending import Spending
 from benchgate.trials.time_limit import TrialTimeout, sleep_unlimited
 from benchgate.trials.trial import TrialRunner
 from benchgate.trials.trial_http import HttpTerms
@@ -30,8 +28,12 @@ if TYPE_CHECKING:
 
     from benchgate.isolation.isolated import Isolated
     from benchgate.models import BenchCase, Side
+    from benchgate.remote.cluster import Cluster
+    from benchgate.runner.lane import Lane
     from benchgate.runner.settings import RunRequest
     from benchgate.trials.executor import TrialExecutor, TrialRecord
+    from benchgate.trials.pacing import Pacing
+    from benchgate.trials.spending import Spending
     from benchgate.trials.time_limit import Backstop
     from benchgate.trials.trial import Waiter
 
@@ -58,27 +60,46 @@ class _ServedClass:
     ) -> TrialRunner | Player:
         """Return what runs the trials of a system, or plays them."""
         if side not in self.runners:
-            run, bench, system = self.run, self.run.bench, self.run.systems[side]
-            observer = run.observed_by()
-            out, recorder = run.settings.out, run.recorder
-            drafts = recorder.drafts(out) if out and recorder else None
-            runner = TrialRunner(
-                task_class=bench.name,
-                system=system.call,
-                score=run.scored_by()[0],
-                taxonomy=bench.taxonomy,
-                wait=wait,
-                alone=self.lane.executor is None,
-                observer=observer,
-                http=HttpTerms(system=system.name, class_path=bench.path, record=drafts),
-                is_timeout=is_timeout,
-            )
-            if self.processes is not None:
-                runner = self.processes.around(runner, system.name, run.settings.limit)
-            by = (run.scored_by()[1], observer and observer.identity)
-            player = run.recording and Player(runner, run.recording, *by)
-            self.runners[side] = player or runner
+            self.runners[side] = self._made(side, wait, is_timeout)
         return self.runners[side]
+
+    def _made(
+        self, side: Side, wait: Waiter, is_timeout: Callable[[BaseException], bool]
+    ) -> TrialRunner | Player:
+        run = self.run
+        bench = run.bench
+        system = run.systems[side]
+        observer = run.observed_by()
+        score, scorer = run.scored_by()
+        drafts = None
+        if run.recorder is not None and run.settings.out is not None:
+            drafts = run.recorder.drafts(run.settings.out)
+        runner = TrialRunner(
+            task_class=bench.name,
+            system=system.call,
+            score=score,
+            taxonomy=bench.taxonomy,
+            wait=wait,
+            alone=self.lane.executor is None,
+            observer=observer,
+            http=HttpTerms(system=system.name, class_path=bench.path, record=drafts),
+            is_timeout=is_timeout,
+        )
+        if self.processes is not None:
+            runner = self.processes.around(runner, system.name, run.settings.limit)
+        if run.recording is None:
+            return runner
+        return Player(runner, run.recording, scorer, observer and observer.identity)
+
+
+def _check_alone(run: RunRequest) -> None:
+    """Raise EvalError if trials of a class run side by side in this process, and what they call forbids it."""
+    jobs = run.settings.jobs
+    if jobs == 1:
+        return
+    name = alone(run.systems.values(), run.observed_by())
+    if name is not None:
+        raise EvalError(f"jobs={jobs}: {name} says concurrency = 'none'")
 
 
 class TrialService:
@@ -134,46 +155,63 @@ class TrialService:
             folder = TemporaryDirectory(prefix="benchgate-starts-", ignore_cleanup_errors=True)
             self._starts = self._exit.enter_context(folder)
             self._exit.callback(own.close)
-        cluster = connected(self._runs.values(), self._exit) if connects else None
-        self.notes += cluster.notes if cluster else ()
-        # Python has one timer: it is for the trials in turn, or for those side by side where none is in turn.
-        backstop = self._backstop if all(r.settings.jobs > 1 for r in self._runs.values()) else None
-        # Shared, however else the settings of classes differ.
-        turns: dict[int | None, Turns] = {}
-        spendings: dict[float | None, Spending] = {}
-        lanes: dict[tuple[object, ...], Lane] = {}
+        cluster = None
+        if connects:
+            cluster = connected(self._runs.values(), self._exit)
+        if cluster is not None:
+            self.notes += cluster.notes
+            self.window = max(self.window, 4 * cluster.jobs)
+        lanes = Lanes(self._workers, partial(self._executor, own, cluster))
         for name, run in self._runs.items():
-            given = run.settings
-            processes = isolated(run, own, self._exit) if connects else None
-            is_alone = own is not None or cluster is not None or given.jobs == 1
-            if not is_alone and (one := alone(run.systems.values(), run.observed_by())):
-                raise EvalError(f"jobs={given.jobs}: {one} says concurrency = 'none'")
-            # A replay asks nobody and pays nothing: the costs in it are those of then.
-            is_free = run.recording is not None and not run.recording.source.observed
-            rpm, cap = (None, None) if is_free else (given.max_rpm, given.max_cost_usd)
-            pace = given.jobs, given.retries, rpm, cap, processes is None
-            if pace not in lanes:
-                turn = turns.setdefault(rpm, Turns(rpm / self._workers if rpm else None))
-                spending = spendings.setdefault(cap, Spending(cap, self._workers))
-                pacing = Pacing(given.retries, turn, spending.affords)
-                executor = own
-                if cluster is not None:
-                    executor = cluster.lane(pacing, spending, given.jobs)
-                elif own is None and (given.jobs > 1 or processes):
-                    executor = LiveExecutor(
-                        partial(pacing.run, self._run),
-                        given.jobs,
-                        prints=self._prints,
-                        backstop=None if processes else backstop,
-                        grace=math.inf if processes else GRACE,  # who watches them keeps the limit
-                    )
-                    guarded = (self._guarded or executor, None)
-                    self._guarded, backstop = (self._guarded, backstop) if processes else guarded
-                if executor is not None and executor is not own:
-                    self._exit.callback(executor.close)
-                lanes[pace] = Lane(pacing, spending, executor)
-            self._classes[name] = _ServedClass(run, lanes[pace], processes)
-            self.window = max(self.window, 4 * given.jobs, 4 * cluster.jobs if cluster else 0)
+            processes = None
+            if connects:
+                processes = isolated(run, own, self._exit)
+            if own is None and cluster is None:
+                _check_alone(run)
+            terms = LaneTerms.of(run, is_isolated=processes is not None)
+            self._classes[name] = _ServedClass(run, lanes.of(terms), processes)
+            self.window = max(self.window, 4 * run.settings.jobs)
+
+    def _executor(
+        self,
+        own: TrialExecutor | None,
+        cluster: Cluster | None,
+        terms: LaneTerms,
+        pacing: Pacing,
+        spending: Spending,
+    ) -> TrialExecutor | None:
+        """Return what runs the trials of a lane; ``None`` if they run in turn, in the calling thread."""
+        executor: LiveExecutor
+        if cluster is not None:
+            executor = cluster.lane(pacing, spending, terms.jobs)
+        elif own is not None:
+            return own
+        elif terms.is_isolated:
+            executor = self._processes(terms, pacing)
+        elif terms.jobs > 1:
+            executor = self._threads(terms, pacing)
+        else:
+            return None
+        self._exit.callback(executor.close)
+        return executor
+
+    def _processes(self, terms: LaneTerms, pacing: Pacing) -> LiveExecutor:
+        """Return threads that each wait for a trial in a process of its own."""
+        run = partial(pacing.run, self._run)
+        # Whoever watches the processes keeps the limit, so no thread is given up and none needs the timer.
+        return LiveExecutor(run, terms.jobs, prints=self._prints, grace=math.inf)
+
+    def _threads(self, terms: LaneTerms, pacing: Pacing) -> LiveExecutor:
+        """Return threads that run trials side by side in this process."""
+        run = partial(pacing.run, self._run)
+        if self._guarded is not None:
+            return LiveExecutor(run, terms.jobs, prints=self._prints)
+        # Python has one timer. The first of these lanes gets it, unless some class runs in turn, which needs it more.
+        backstop = self._backstop
+        if any(run.settings.jobs == 1 for run in self._runs.values()):
+            backstop = None
+        self._guarded = LiveExecutor(run, terms.jobs, prints=self._prints, backstop=backstop)
+        return self._guarded
 
     def in_turn(self, task_class: str) -> bool:
         """Whether each trial runs in its turn, in the main thread, where an alarm can end it."""

@@ -78,7 +78,9 @@ class Observing:
         before, seen = then.result, self.seen
         if seen is not None and len(self.texts) > len(then.observations):
             named = json.loads(self.texts[-1]).get(FINGERPRINT)
-            prints = {*seen.fingerprints, *((str(named),) if named is not None else ())}
+            prints = {*seen.fingerprints}
+            if named is not None:
+                prints.add(str(named))
             made = {"fingerprints": tuple(sorted(prints)), "http": (*seen.http, http)}
             seen = Observed(**{**dict(seen), **made})
         now["http_cassettes"] = tuple(sorted({*before.http_cassettes, *now["http_cassettes"]}))

@@ -34,7 +34,10 @@ def copy_faults(copy: Path, runs: Path) -> Iterator[ChainFault]:
     """
     # Listed again: runs may have ended since the chain was checked.
     waiting = unentered(runs)
-    newest = [folder for _, folder in numbered(runs)[-1 if waiting is None else -2 :]]
+    count = 1
+    if waiting is not None:
+        count = 2
+    newest = [folder for _, folder in numbered(runs)[-count:]]
     sources = [(folder, record) for folder in newest if (record := read_record(folder))]
     if newest and not sources:  # a record that cannot be read is reported already
         return

@@ -32,7 +32,9 @@ ABLE: Final = frozenset({"not_run", "unavailable"})
 def moving(counts: Mapping[str, int], seconds_left: float | None) -> str:
     """Return how many trials passed, failed and so on, and how long the others will take."""
     parts = [f"{name} {count}" for name, count in counts.items() if count]
-    return ", ".join(parts + [f"about {_span(seconds_left or 0)} left"] * bool(seconds_left))
+    if seconds_left:
+        parts.append(f"about {_span(seconds_left)} left")
+    return ", ".join(parts)
 
 
 def _span(seconds: float) -> str:

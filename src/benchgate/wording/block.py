@@ -104,7 +104,7 @@ def gate_lines(
     """
     if judgement is not None:
         yield from stopped(judgement)
-        yield from (Line("floor", text, strong=True) for text in judgement.floor[:1])
+        yield from (Line("floor", text, strong=True) for text in judgement.floor)
     yield from (
         Line("compared", note.message, "caution") for note in view.notes if note.code == "new_cases"
     )
@@ -224,7 +224,9 @@ def p_value(p: float | None) -> str:
 
 def _careful(view: DecisionView, *, is_all: bool) -> Iterator[Line]:
     """Yield what a reader should keep in mind: how often the baseline was looked at, and notes."""
-    texts = [view.looks] if view.looks else []
+    texts = []
+    if view.looks:
+        texts.append(view.looks)
     notes = sorted(view.notes, key=lambda note: NOTE + note.code in OF_PROMOTIONS)  # always said
     texts += [note.message for note in notes if note.code not in QUIET]
     for number, text in enumerate(texts if is_all else texts[:MOST_NOTES]):
@@ -235,7 +237,9 @@ def next_lines(view: DecisionView, door: Door) -> Iterator[Line]:
     """Yield what to do with a decision."""
     if view.outcome == "none":
         return
-    steps = [at_door(view.next_step, door.prefix)] if view.next_step else []
+    steps = []
+    if view.next_step:
+        steps.append(at_door(view.next_step, door.prefix))
     if door.pin and [reason.code for reason in view.reasons] == ["baseline_missing"]:
         steps = [f"make this run the baseline: {door.pin}"]
     if view.outcome != "hold" and door.page and door.verbosity >= 0:

@@ -68,7 +68,9 @@ def counts(changes: RunChanges) -> str:
         )
         if cases or word.startswith("newly")
     ]
-    return ", ".join([*said, *[counted(len(changes.errors), "error")] * bool(changes.errors)])
+    if changes.errors:
+        said.append(counted(len(changes.errors), "error"))
+    return ", ".join(said)
 
 
 def change_rows(changes: RunChanges) -> dict[str, Line]:
@@ -112,7 +114,8 @@ def failure_codes(results: Iterable[TrialResult]) -> dict[str, str]:
     codes: dict[str, list[str]] = {}
     for result in results:
         modes = [mode.code for mode in result.failure_modes]
-        modes = modes or [result.outcome] * (result.outcome != "scored")
+        if not modes and result.outcome != "scored":
+            modes = [result.outcome]
         codes.setdefault(result.case_id, []).extend(modes)
     return {case_id: _codes(dict.fromkeys(words)) for case_id, words in codes.items()}
 

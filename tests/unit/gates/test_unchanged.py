@@ -68,3 +68,29 @@ def test_a_critical_case_fails_by_any_trial_or_by_most(after, rule, fails):
     assert any("critical_case_regressed" in code for code in made.reason_codes) is fails
     said = [r.message for r in made.remarks if "critical_case" in r.code]
     assert all(("in most trials" in text) is (rule == "majority") for text in said)
+
+
+@pytest.mark.parametrize(
+    ("trials", "failed", "errors", "passes"),
+    [
+        (3, (), (), True),
+        (4, (0, 1), (), True),
+        (3, (0, 1), (), False),
+        (3, (), (0,), True),
+        (3, (0,), (1,), None),
+        (4, (0,), (1,), True),
+        (4, (0, 1), (2,), None),
+        (3, (0, 1), (2,), False),
+    ],
+)
+def test_by_majority_an_error_may_hide_either(trials, failed, errors, passes):
+    facts = CaseFacts(
+        passed=None,
+        critical=True,
+        cost_usd=None,
+        duration_seconds=None,
+        failed=failed,
+        errors=errors,
+    )
+    assert facts.passes("majority", trials) is passes
+    assert facts.passes("any", trials) is None
