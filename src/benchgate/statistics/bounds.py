@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from benchgate.statistics.clusters import Labels
 
     Floats = NDArray[np.float64]
+    Complex = tuple[Floats, Floats]
 
-_BLOCK = 1 << 19
 _TOLERANCE = 1e-13
 _TOLERANCE_OF_GROUPS = 1e-7
 _MOST_ROUNDS = 1e9
@@ -229,17 +229,44 @@ def _simplex_cdf(levels: Floats, counts: Floats, t: float) -> float:
     if t <= 0.0 or t >= 1.0:
         return 0.0 if t <= 0.0 else 1.0
     w = levels - t
-    w /= math.sqrt(float(counts @ (w * w)))
+    w /= math.sqrt(math.fsum(counts * w * w))
     nodes, node_weights = _half_line_rule(_rule_size(w, counts))
-    integral = 0.0
-    rows = max(1, _BLOCK // len(w))
-    for start in range(0, len(nodes), rows):
-        u = nodes[start : start + rows]
-        z = np.outer(u, w)
-        angle, log_size = np.arctan(z) @ counts, np.log1p(z * z) @ counts
-        terms = np.sin(angle) * np.exp(-0.5 * log_size) / u
-        integral += float(terms @ node_weights[start : start + rows])
+    integral = math.fsum(_integrand(nodes, w, counts) * node_weights)
     return min(1.0, max(0.0, 0.5 - integral / math.pi))
+
+
+def _integrand(u: Floats, w: Floats, counts: Floats) -> Floats:
+    """
+    Return sin(sum c_i atan(u w_i)) / (u prod sqrt(1 + u**2 w_i**2)**c_i), c being the counts.
+
+    The fraction without u is Im(P) / abs(P)**2, where P is the product of all (1 + i u w)**c. Additions,
+    multiplications and divisions have the same digits on every processor. numpy's arctan, log1p, sin, exp and
+    complex products do not: their last digits depend on the vector instructions that numpy finds.
+    """
+    product = (np.ones_like(u), np.zeros_like(u))
+    # Every factor has a size of at least 1, so a product that overflows belongs to a term that is as good as 0.
+    with np.errstate(over="ignore", invalid="ignore"):
+        for weight, count in zip(w.tolist(), counts.tolist(), strict=True):
+            factor = (np.ones_like(u), u * weight)
+            product = _times(product, _power(factor, int(count)))
+        real, imaginary = product
+        terms = imaginary / (real * real + imaginary * imaginary) / u
+    return np.where(np.isfinite(terms), terms, 0.0)
+
+
+def _power(factor: Complex, exponent: int) -> Complex:
+    """Return a power of complex numbers by repeated squaring; the exponent is at least 1."""
+    power = factor
+    for digit in f"{exponent:b}"[1:]:
+        power = _times(power, power)
+        if digit == "1":
+            power = _times(power, factor)
+    return power
+
+
+def _times(a: Complex, b: Complex) -> Complex:
+    """Multiply complex numbers, each a pair of the real and the imaginary parts."""
+    return a[0] * b[0] - a[1] * b[1], a[0] * b[1] + a[1] * b[0]
 
 
 def _rule_size(w: Floats, counts: Floats) -> int:
@@ -252,6 +279,36 @@ def _rule_size(w: Floats, counts: Floats) -> int:
 @cache
 def _half_line_rule(size: int) -> tuple[Floats, Floats]:
     """Return Gauss-Legendre nodes and weights, mapped to (0, inf) by u = 4 v / (1 - v)."""
-    nodes, weights = np.polynomial.legendre.leggauss(size)
+    nodes, weights = _gauss_legendre(size)
     v = (nodes + 1.0) / 2.0
     return 4.0 * v / (1.0 - v), 2.0 * weights / (1.0 - v) ** 2
+
+
+def _gauss_legendre(size: int) -> tuple[Floats, Floats]:
+    """
+    Return nodes and weights on (-1, 1), from Newton's method; ``size`` is even.
+
+    numpy's and scipy's rules come from eigenvalues, whose last digits depend on the LAPACK of the processor.
+    """
+    angles = math.pi * (np.arange(size // 2) + 0.75) / (size + 0.5)
+    x = np.ones_like(angles)
+    # The cosine by its series: that of the C library may differ between machines. From there four steps suffice.
+    for k in range(20, 0, -2):
+        x = 1.0 - angles * angles / (k * (k - 1)) * x
+    for _ in range(4):
+        value, slope = _legendre(size, x)
+        x = x - value / slope
+    slope = _legendre(size, x)[1]
+    weights = 2.0 / ((1.0 - x * x) * slope * slope)
+    return np.concatenate([-x, x[::-1]]), np.concatenate([weights, weights[::-1]])
+
+
+def _legendre(n: int, x: Floats) -> tuple[Floats, Floats]:
+    """Return the Legendre polynomial of degree n and its derivative."""
+    before = np.ones_like(x)
+    value = x
+    for k in range(2, n + 1):
+        following = ((2 * k - 1) * x * value - (k - 1) * before) / k
+        before = value
+        value = following
+    return value, n * (x * value - before) / (x * x - 1.0)

@@ -123,4 +123,4 @@ def _cluster_chance(sizes: Sequence[int], rate: float, most: float) -> float:
             moved = chances[:-size] * rate
             chances *= 1.0 - rate
             chances[size:] += moved
-    return min(1.0, float(chances[: max(0, math.floor(most) + 1)].sum()))
+    return min(1.0, math.fsum(chances[: max(0, math.floor(most) + 1)]))
