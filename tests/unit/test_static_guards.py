@@ -187,3 +187,62 @@ def test_no_code_path_writes_the_file_of_tiers(tmp_path):
     assert tiers.read_text() == '[current]\none = "bronze"\n'
     promotion = tmp_path / "out" / "evidence" / "one" / "promotion.toml"
     assert 'one = "silver"' in promotion.read_text()  # what it would have written, left to a person
+
+
+EXACT = {
+    *(
+        "abs",
+        "array",
+        "asarray",
+        "clip",
+        "diff",
+        "ldexp",
+        "max",
+        "maximum",
+        "minimum",
+        "rint",
+        "sqrt",
+    ),
+    *("arange", "ones_like", "zeros", "zeros_like", "empty_like", "append", "concatenate", "stack"),
+    *("sort", "partition", "searchsorted", "unique", "where", "isfinite", "count_nonzero"),
+    *("cumsum", "random", "unpackbits", "errstate", "float64", "int64", "uint8"),
+}
+"""
+What src uses of numpy. Each has the same digits on every processor: it rounds once, adds in one order or moves numbers.
+
+``sum``, ``mean``, ``dot`` and ``@`` of floats do not, for they add in numpy's or the BLAS's order. Neither do ``exp``,
+``log`` and the like, of which numpy has several, nor products of complex numbers, nor ``linalg``. Use ``math.fsum``,
+``scipy.special`` or plain arithmetic; ``tests/e2e/test_same_bytes.py`` shows what goes wrong otherwise.
+"""
+WHOLE_NUMBERS = [
+    "bits @ counts",
+    "bits @ steps",
+    "bits @ steps",
+    "counts.sum()",
+    "counts.sum()",
+    "lower.sum()",
+    "steps.sum()",
+    "upper.sum()",
+]
+"""Sums that may come in any order, because they are exact."""
+
+
+def numpy_name(node):
+    """The name that an expression takes from numpy, or ``None``."""
+    of_numpy = isinstance(node, ast.Attribute) and ast.unparse(node.value) == "np"
+    return node.attr if of_numpy else None
+
+
+def is_sum(node):
+    """Whether an expression adds the elements of arrays in an order that numpy or the BLAS chooses."""
+    if isinstance(node, ast.BinOp):
+        return isinstance(node.op, ast.MatMult)
+    is_method = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+    return is_method and node.func.attr in {"sum", "mean", "dot", "std", "var", "prod"}
+
+
+def test_no_figure_depends_on_the_vector_instructions_of_the_processor():
+    files = PACKAGE.rglob("*.py")
+    nodes = [node for path in files for node in ast.walk(ast.parse(path.read_text()))]
+    assert {numpy_name(node) for node in nodes} - {None} <= EXACT
+    assert sorted(ast.unparse(node) for node in nodes if is_sum(node)) == WHOLE_NUMBERS
