@@ -10,7 +10,7 @@ A fault is a file ``NN-area.patch`` beside this script. Lines of ``key: value`` 
     area: what part of the package it is in
     what: what a user would suffer, one sentence
     found by: the files of the tests that find it, from the root of the tree
-    slow: yes, if only a test that is marked slow finds it
+    slow: yes, if only a test that is marked slow finds it; only those are run then
 
 Then follows a unified diff with one line of context, as of ``git diff -U1 src``.
 
@@ -37,11 +37,11 @@ HEADER = re.compile(r"^(area|what|found by|slow): (.+)$", re.MULTILINE)
 NEEDED = ("area", "what", "found by")
 FILE = re.compile(r"^--- a/(.+)$", re.MULTILINE)
 HUNK = re.compile(r"^@@ .*\n", re.MULTILINE)
-FAILED = re.compile(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", re.MULTILINE)
+FAILED = re.compile(r"^FAILED ((\S+?\.py)::.+?)(?: - .*)?$", re.MULTILINE)
 
 TESTS_FAILED = 1
 """The exit status of pytest if a test failed; any other one says nothing about a fault."""
-LIMIT = 900.0
+LIMIT = 600.0
 """Seconds for the files of one fault, which hangs if they take longer."""
 
 
@@ -166,22 +166,24 @@ class Copy:
         # Not in an order of its own, so that the same test finds it each time.
         command += ["-p", "no:randomly", *fault.tests]
         if fault.slow:
-            command += ["-m", ""]
-        try:
-            done = subprocess.run(
-                command,
-                cwd=self.folder,
-                env=self.environment,
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                text=True,
-                errors="replace",
-                timeout=LIMIT,
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
-            return None, ""
-        return done.returncode, done.stdout + done.stderr
+            command += ["-m", "slow"]
+        # A file and no pipe: processes that a test left would keep a pipe open after the tests were killed.
+        with tempfile.TemporaryFile() as output:
+            try:
+                done = subprocess.run(
+                    command,
+                    cwd=self.folder,
+                    env=self.environment,
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=subprocess.STDOUT,
+                    timeout=LIMIT,
+                    check=False,
+                )
+            except subprocess.TimeoutExpired:
+                return None, ""
+            output.seek(0)
+            return done.returncode, output.read().decode(errors="replace")
 
 
 class Planter:
@@ -205,7 +207,8 @@ class Planter:
             status, printed = self._copy.pytest(fault)
         finally:
             self._copy.write(fault.file, source)
-        failed = FAILED.findall(printed)
+        # What failed in the sessions that tests run in turn is printed too.
+        failed = [test for test, file in FAILED.findall(printed) if file in fault.tests]
         if status == TESTS_FAILED and failed:
             return True, f"found by {failed[0]}"
         how = "hangs" if status is None else f"exit status {status}"
