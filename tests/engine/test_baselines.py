@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import shutil
+import warnings
 from dataclasses import replace
 from textwrap import dedent
 
 import pytest
 
-from benchgate.errors import ArtifactError, PolicyError
+from benchgate.cli import main
+from benchgate.errors import ArtifactError, EvalError, PolicyError
 from benchgate.gates.baseline import choose_baseline, read_baseline
 from benchgate.gates.exit_status import HELD
 from benchgate.gates.judge import RunFacts, judge
@@ -53,12 +55,16 @@ def read(run, name):
 
 
 @pytest.fixture
-def graded(echo):
+def graded(echo, kept):
     """Twelve cases whose score is what the system answers; the pinned baseline is a weak system."""
     for number in range(4, 13):
         echo.case(f"{number:02}")
     echo.rubric(GRADED)
-    pin(echo, weak)
+    if "weak" not in kept:  # the run of the first test is that of all
+        echo.run(system=weak, out=echo.root / "pinned")
+        (path,) = echo.root.glob("pinned/runs/echo/*/record.json")
+        kept["weak"] = path.read_bytes()
+    (echo.path / "baseline.json").write_bytes(kept["weak"])
     return echo
 
 
@@ -125,6 +131,12 @@ def test_a_baseline_that_is_asked_for_and_not_there_is_wrong_use(echo, choice):
     assert not (echo.out / "runs").exists()
 
 
+def test_a_name_that_is_too_long_is_no_baseline(graded, capsys):
+    where = [f"--bench-root={graded.path.parent}", f"--baseline={'x' * 300}"]
+    assert main(["run", "--task-class=echo", *where]) == 2
+    assert "xxx: no such baseline" in capsys.readouterr().err
+
+
 # Decisions
 
 
@@ -137,6 +149,34 @@ def test_a_better_system_is_promoted(graded):
     significance = read(run, "significance")["significance"]
     assert significance["mean_delta"] == pytest.approx(0.787)
     assert (significance["test"], significance["pass"]) == ("paired", True)
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "said"), [("welch", "", 1), ("welch", "auto", 0), ("auto", "", 0)]
+)
+def test_who_leaves_the_test_to_the_new_default_is_told_how_to_keep_the_old(
+    echo, before, now, said
+):
+    echo.write("gate.toml", f'test = "{before}"\n')
+    pin(echo, weak)
+    echo.write("gate.toml", f'test = "{now}"\n' if now else "")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        echo.run(system=weak, baseline="auto")
+    keeps = 'gate.toml names no test, so pairs decide; test = "welch" keeps'
+    assert sum(keeps in str(one.message) for one in caught) == said
+
+
+@pytest.mark.parametrize(("rule", "status"), [("strict", 1), ("gate", 0)])
+def test_failed_cases_fail_a_promoted_run_but_with_exit_gate_they_do_not(graded, rule, status):
+    graded.rubric(
+        'score = output["answer"]\n'
+        'passed = case.case_id != "02" or score < 0.5\n'
+        "return BenchScore(passed=passed, score=score, safety_penalty=0.0)"
+    )
+    pin(graded, weak)
+    run = graded.run(system=strong, baseline="auto", exit_rule=rule)
+    assert (run.exit_status, run.judgement.decision.outcome) == (status, "promote")
 
 
 def test_the_same_system_is_not_promoted(graded):
@@ -263,6 +303,15 @@ def test_a_baseline_of_another_class_is_a_mismatch(pinned, sides):
     assert "its task class is 'mirror', not 'echo'" in message
 
 
+def test_another_scoring_hook_is_a_mismatch(pinned, sides):
+    """What a hook scores has a digest of its own, and the rubric is as it was."""
+    report = sides["strong"]
+    hooked = report.digests.model_copy(update={"scorer": "0" * 64})
+    judgement = judged(report.model_copy(update={"digests": hooked}), pinned)
+    assert (judgement.exit_status, reasons(judgement)) == (HELD, ["baseline_mismatch"])
+    assert "its rubric differs: " in remark(judgement, "baseline_mismatch")
+
+
 def assert_mismatch(graded, words):
     run = graded.run(system=strong, baseline="auto")
     assert (run.exit_status, run.judgement.decision.outcome) == (HELD, "hold")
@@ -325,6 +374,25 @@ def test_a_changed_taxonomy_is_no_mismatch_but_is_digested(graded):
     assert run.judgement.report.digests.taxonomy != before["taxonomy"]
 
 
+# A part of the cases
+
+
+@pytest.mark.parametrize("asked", ["pinned", "path", "auto"])
+def test_a_part_that_was_asked_to_be_gated_fails(graded, asked):
+    if asked == "path":
+        asked = str(graded.path / "baseline.json")
+    run = graded.run(system=weak, case_filter="02", baseline=asked)
+    assert run.judgement.decision is None
+    assert graded.selected()["scope"] == "selected"
+    assert not (graded.out / "runs").exists()
+    if asked == "auto":
+        assert (run.exit_status, run.failures) == (0, [])
+        return
+    assert run.exit_status == 1
+    (why,) = run.failures
+    assert why.startswith("a gate was asked for, but only a part of the cases was selected: ")
+
+
 # Policy
 
 
@@ -367,7 +435,51 @@ def test_a_policy_option_that_does_not_hold_is_wrong_use(option, reason):
         make_policy(parse_options([option]))
 
 
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("alpha = ", r"bench/echo/gate\.toml:1: "),
+        ("alhpa = 0.1", r"bench/echo/gate\.toml:1: alhpa: unknown key; did you mean 'alpha'\?"),
+    ],
+)
+def test_a_gate_file_that_does_not_hold_is_wrong_use(echo, text, reason):
+    echo.write("gate.toml", text)
+    with pytest.raises(EvalError, match=reason):
+        echo.run()
+    assert echo.calls == []
+
+
+def test_all_that_is_wrong_with_the_files_of_a_class_is_told_at_once(echo, capsys):
+    echo.write("registration.py", "1 / 0\n")
+    echo.write("failure_modes.toml", '[failure_modes.wrong]\nseverty = "warn"\n')
+    echo.write("gate.toml", "alpha = 2\n\nmin_dleta = 0.1\n")
+    assert main(["run", "--task-class=echo", f"--bench-root={echo.path.parent}"]) == 2
+    told = capsys.readouterr().err
+    for line in (
+        "registration.py: ZeroDivisionError",
+        "failure_modes.toml:1: failure_modes.wrong.description: missing",
+        "failure_modes.toml:2: failure_modes.wrong.severty: unknown key; did you mean 'severity'?",
+        "gate.toml:1: alpha: Input should be less than 1; found 2",
+        "gate.toml:3: min_dleta: unknown key; did you mean 'min_delta'?",
+    ):
+        assert line in told
+
+
 # Severities
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        'rubric_error]\nseverity = "warn"',
+        'input_modified]\nseverity = "info"',
+        'timeout]\nseverity = "info"',
+    ],
+)
+def test_a_class_may_not_lower_a_code_of_the_harness(echo, table):
+    echo.write("failure_modes.toml", f'[failure_modes.{table}\ndescription = "x"\n')
+    with pytest.raises(EvalError, match=r"failure_modes\.toml:1: .*reserved for the harness"):
+        echo.run()
 
 
 def test_a_blocking_failure_mode_rejects_and_fails_whatever_the_score(graded):
@@ -424,8 +536,8 @@ def _exits(*_):
         (lambda: None, "the gate failed: TypeError: "),
     ],
 )
-def test_a_further_gate_that_objects_or_breaks_holds(graded, gate, objection):
-    made = graded.run(system=strong, baseline="auto").judgement
+def test_a_further_gate_that_objects_or_breaks_holds(pinned, sides, gate, objection):
+    made = judged(sides["strong"], pinned)
     assert made.decision.outcome == "promote"
     judgement = judge(replace(made, exit_rule="gate"), gates=[gate])
     ((name, message),) = judgement.further

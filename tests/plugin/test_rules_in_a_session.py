@@ -1,0 +1,149 @@
+"""
+Rules under pytest: options, exit status and report of a session are wired to them.
+
+What the rules say, in all their cases, is tested in ``tests/engine``, in the file of their name.
+"""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from benchgate.cli import main
+from benchgate.gates.exit_status import HELD
+
+# baselines
+
+WEAK = 'return {"answer": 0.1 + int(case.case_id) / 1000}'
+STRONG = 'return {"answer": 0.9 - int(case.case_id) / 1000}'
+EVIDENCE = {"baseline", "trained", "significance", "safety", "evaluation", "proof", "promotion"}
+
+
+@pytest.fixture
+def graded(bench, kept):
+    """Twelve cases whose score is what the system answers; the pinned baseline is a weak system."""
+    for number in range(4, 13):
+        bench.case(f"{number:02}")
+    bench.rubric("""
+        score = float(output["answer"])
+        passed = case.case_id != "02" or score < 0.5
+        return BenchScore(passed=passed, score=score, safety_penalty=0.0)
+    """)
+    bench.system(WEAK)
+    bench.pin_once(kept.setdefault("graded", {}))
+    return bench
+
+
+def test_a_better_system_is_promoted_over_a_baseline_by_path(graded):
+    """The path is relative to where pytest was called; an option is above ``gate.toml``; a case fails."""
+    (graded.path / "baseline.json").rename(graded.root / "before.json")
+    graded.write("gate.toml", "min_delta = 0.95\n")
+    graded.system(STRONG)
+    options = ("--bench-policy=min_delta=0.5", "--bench-policy=test=auto")
+    result = graded.run("--bench-baseline=before.json", "--bench-exit=gate", *options)
+    result.assert_outcomes(passed=11, failed=1)
+    assert result.ret == pytest.ExitCode.OK
+    result.stdout.fnmatch_lines(
+        ["PROMOTE   *: it is better and *", "score     * +0.787, between *"]
+    )
+    record = graded.record()
+    assert (record["decision"]["outcome"], record["policy"]["min_delta"]) == ("promote", 0.5)
+    assert {path.stem for path in (graded.folder() / "evidence").iterdir()} == EVIDENCE
+
+
+def test_a_selection_that_was_asked_to_be_gated_fails(graded):
+    result = graded.run("-k", "02", "--bench-baseline=pinned")
+    result.assert_outcomes(passed=1, deselected=11)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines(
+        [
+            "gate      not evaluated: *",
+            "FAILED a gate was asked for, but only a part of the cases was selected: *",
+        ]
+    )
+    assert not (graded.out / "runs").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (
+            ("--bench-baseline=pinned",),
+            ["*bench/echo/baseline.json: no such baseline; benchgate pin makes one of a full run"],
+        ),
+        (
+            ("--bench-policy=min_dleta=0.1",),
+            ["*min_dleta: unknown key; did you mean 'min_delta'?"],
+        ),
+        (
+            (),
+            ["*registration.py: ZeroDivisionError*", "*gate.toml:1: alpha: *; found 2"],
+        ),
+    ],
+    ids=["baseline", "policy", "files of the class"],
+)
+def test_what_cannot_be_gated_is_wrong_use(bench, options, told):
+    if not options:
+        bench.write("registration.py", "1 / 0\n")
+        bench.write("gate.toml", "alpha = 2\n")
+    result = bench.run(*options)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(told)
+    assert not (bench.out / "runs").exists()
+
+
+# claims
+
+
+@pytest.fixture
+def twelve(bench, kept):
+    """Twelve cases that the pinned baseline passes, as the same system does now."""
+    for number in range(4, 13):
+        bench.case(f"{number:02}")
+    bench.pin_once(kept.setdefault("twelve", {}))
+    return bench
+
+
+def test_a_held_run_exits_with_10_and_other_reporters_agree(twelve):
+    given = ["--json-report", "--json-report-file=out.json", "--junitxml=x.xml"]
+    result = twelve.run(*given)
+    assert result.ret == HELD
+    result.assert_outcomes(passed=12)
+    result.stdout.fnmatch_lines(["HOLD      *", "next      *", "HELD the gate decided hold"])
+    assert json.loads((twelve.root / "out.json").read_bytes())["exitcode"] == HELD
+    junit = (twelve.root / "x.xml").read_text()
+    assert 'failures="0"' in junit
+    assert "hold" in junit
+
+
+def test_a_claim_of_the_command_line_decides_and_failing_cases_do_not_with_exit_gate(twelve):
+    twelve.system('if case.case_id == "03": return {"answer": "no"}')
+    result = twelve.run("--bench-exit=gate", "--bench-policy=target_effect=0.5")
+    assert result.ret == HELD
+    assert twelve.record()["decision"]["outcome"] == "hold"
+    claim = ["--bench-policy=claim=not_worse", "--bench-policy=margin=0.5"]
+    assert twelve.run("--bench-exit=gate", *claim).ret == pytest.ExitCode.OK
+    assert twelve.record()["decision"]["outcome"] == "promote"
+    assert main(["verify", str(twelve.out)]) == 0
+
+
+# What else a session fails for counts more than a hold.
+
+
+def test_another_test_that_fails_counts_more_than_a_hold(twelve):
+    (twelve.root / "test_own.py").write_text("def test_own(): assert False")
+    assert twelve.pytest("bench/echo/cases", "test_own.py").ret == pytest.ExitCode.TESTS_FAILED
+    assert twelve.record()["decision"]["outcome"] == "hold"
+
+
+def test_a_plugin_that_fails_the_session_afterwards_counts_more_than_a_hold(twelve):
+    (twelve.root / "conftest.py").write_text(
+        "import pytest\n"
+        "@pytest.hookimpl(wrapper=True, tryfirst=True)\n"
+        "def pytest_runtestloop(session):\n"
+        "    result = yield\n"
+        "    session.testsfailed += 1\n"
+        "    return result\n"
+    )
+    assert twelve.run().ret == pytest.ExitCode.TESTS_FAILED
