@@ -67,6 +67,7 @@ def test_the_command_takes_a_claim_and_one_that_lacks_its_margin_is_wrong_use(tw
     assert main(["run", *where]) == HELD
     assert main(["run", *where, *margin]) == 0
     assert twelve.record()["decision"]["outcome"] == "promote"
+    assert main(["verify", str(twelve.out)]) == 0
     capsys.readouterr()
     assert main(["run", *where, *margin[:1]]) == 2
     assert "needs a margin" in capsys.readouterr().err

@@ -147,3 +147,51 @@ def test_a_plugin_that_fails_the_session_afterwards_counts_more_than_a_hold(twel
         "    return result\n"
     )
     assert twelve.run().ret == pytest.ExitCode.TESTS_FAILED
+
+
+# floor
+
+SAID = "floor:{} scores 0.400 over 3 positive cases and passes "
+
+
+@pytest.fixture
+def lenient(bench):
+    """Three positive cases that score 0.4 whatever is returned; the first is passed by its own input."""
+    bench.rubric("""
+        answer = output.get("answer", "")
+        return BenchScore(passed=answer == "q01", score=0.4, safety_penalty=0.0)
+    """)
+    return bench
+
+
+@pytest.mark.parametrize(
+    "workers", [(), pytest.param(("-n2",), marks=pytest.mark.slow)], ids=["alone", "workers"]
+)
+def test_failing_cases_of_a_floor_fail_nothing_and_one_that_passes_does(lenient, workers):
+    lenient.engine(exit_rule="gate")
+    lenient.pin()
+    result = lenient.run("--bench-system=floor:empty", *workers)
+    result.assert_outcomes(failed=3)
+    assert result.ret == pytest.ExitCode.OK
+    result.stdout.fnmatch_lines(
+        [f"floor * {SAID.format('empty')}none of*", "gate * not evaluated: a floor is compared*"]
+    )
+    result = lenient.run("--bench-system=floor:input", "--bench-exit=gate", *workers)
+    result.assert_outcomes(failed=2, passed=1)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    said = f"{SAID.format('input')}1, which it must not: 01"
+    result.stdout.fnmatch_lines([f"FAILED {said}"])
+    assert lenient.head()["seq"] == 1
+    assert main(["verify", str(lenient.out)]) == 0
+
+
+def test_the_next_session_quotes_the_floor_and_a_part_replaces_nothing(lenient):
+    lenient.engine(system="floor:empty", exit_rule="gate")
+    lenient.pytest(str(lenient.path / "cases/01"), "--bench-system=floor:empty")
+    assert lenient.selected()["system"] == "floor:empty"
+    result = lenient.run("-q")
+    result.stdout.fnmatch_lines(
+        [f"warning * a system that does nothing scores 0.40 here: {SAID.format('empty')}none of*"]
+    )
+    record = lenient.record()
+    assert (record["seq"], record["report"]["system"]) == (1, "shout")
