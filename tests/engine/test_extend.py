@@ -333,8 +333,8 @@ def test_its_age_is_that_of_its_oldest_part(pinned, monkeypatch):
     assert any("the baseline is 91 days old" in str(one.message) for one in caught)
 
 
-def test_looks_are_counted_on(echo, capsys):
-    looks = Looks(echo)
+def test_looks_are_counted_on(echo, kept):
+    looks = Looks(echo, kept)
     echo.write("registration.py", OLD)
     where = [f"--bench-root={echo.path.parent}", f"--out={echo.out}", "--task-class=echo"]
     main(["run", "--baseline=none", *where])

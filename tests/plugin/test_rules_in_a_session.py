@@ -195,3 +195,59 @@ def test_the_next_session_quotes_the_floor_and_a_part_replaces_nothing(lenient):
     )
     record = lenient.record()
     assert (record["seq"], record["report"]["system"]) == (1, "shout")
+
+
+# looks
+
+
+@pytest.fixture
+def scored(bench, kept):
+    """Twelve cases and a pinned baseline that scores .1 on each; called with what a candidate scores."""
+    for number in range(4, 13):
+        bench.case(f"{number:02}")
+    bench.rubric("""
+        score = float(output["answer"])
+        return BenchScore(passed=score > 0.05, score=score, safety_penalty=0.0)
+    """)
+    bench.write("gate.toml", 'test = "auto"\n')
+    bench.system('return {"answer": 0.1 + int(case.case_id) / 1000}')
+    bench.pin_once(kept.setdefault("scored", {}))
+
+    def scores(score):
+        # Squares, so that no two cases differ by the same.
+        bench.system(f'return {{"answer": {score} + int(case.case_id) ** 2 / 1000}}')
+        return bench
+
+    return scores
+
+
+def look(bench):
+    return bench.record()["decision"]["look"]["number"]
+
+
+def test_both_doors_count_in_one_chain(scored):
+    scored(0.2).run().stdout.no_fnmatch_line("* compared with this baseline: *")
+    bench = scored(0.3)
+    assert main(["run", "--task-class=echo", f"--out={bench.out}"]) == 0
+    assert look(bench) == 2
+    line = "careful   candidate no. 3 compared with this baseline: even if none of them is *"
+    scored(0.4).run().stdout.fnmatch_lines([line])
+    assert look(bench) == 3
+
+
+def test_looks_that_share_alpha_are_an_option_and_a_shard_is_no_look(scored):
+    result = scored(0.2).run("--bench-policy=looks=spend", "--bench-shard=1/2", "--bench-exit=gate")
+    result.stdout.no_fnmatch_line("* compared with this baseline: *")
+    result = scored(0.2).run("--bench-policy=looks=spend")
+    result.stdout.fnmatch_lines(["test      *(needed 0.0304)*", "careful   candidate no. 1 *"])
+
+
+@pytest.mark.slow
+def test_each_candidate_is_a_look_in_workers_too(scored):
+    found = []
+    for score in (0.2, 0.3, 0.2):
+        bench = scored(score)
+        bench.run("-n2", apart=True)
+        found.append(look(bench))
+    assert found == [1, 2, 1]
+    assert main(["verify", str(bench.out)]) == 0
