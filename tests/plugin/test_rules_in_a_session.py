@@ -251,3 +251,58 @@ def test_each_candidate_is_a_look_in_workers_too(scored):
         found.append(look(bench))
     assert found == [1, 2, 1]
     assert main(["verify", str(bench.out)]) == 0
+
+
+# replay
+
+
+def called_by_nobody(bench):
+    bench.system('raise AssertionError("called")')
+    bench.pytester.makeconftest("def pytest_bench_executor():\n    raise AssertionError('asked')\n")
+
+
+def test_a_session_records_and_replays_with_no_system_or_executor_of_ones_own(bench):
+    result = bench.run("--bench-trials=2", "--bench-record=agent")
+    result.stdout.fnmatch_lines(["recorded  bench/echo/cassettes/agent"])
+    live = bench.record()["report"]["run_id"]
+    called_by_nobody(bench)
+    result = bench.run("--bench-trials=2", "--bench-replay=agent", "--bench-jobs=4")
+    result.assert_outcomes(passed=6)
+    assert result.ret == pytest.ExitCode.OK
+    result.stdout.fnmatch_lines(["replays   cassette agent *"])
+    assert bench.record()["report"]["run_id"] == live
+    assert main(["verify", str(bench.out), "--require-complete"]) == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("what", ["agent", "1"])
+def test_workers_replay_what_was_recorded(bench, what):
+    bench.engine(trials=2, record="agent", exit_rule="gate")
+    live = bench.record()["report"]["run_id"]
+    bench.system('raise AssertionError("called")')
+    given = ("--bench-trials=2", f"--bench-replay={what}", "-n2", "--bench-jobs=2")
+    result = bench.run(*given, apart=True)
+    result.assert_outcomes(passed=6)
+    assert (bench.record()["report"]["run_id"], bench.head()["seq"]) == (live, 2)
+    assert main(["verify", str(bench.out), "--require-complete"]) == 0
+
+
+@pytest.mark.parametrize(
+    "workers", [(), pytest.param(("-n2",), marks=pytest.mark.slow)], ids=["alone", "workers"]
+)
+def test_the_other_trials_of_a_changed_case_are_dropped_and_their_replay_is_refused(bench, workers):
+    """Only a session can run one trial of a case."""
+    bench.engine(trials=2, record="agent", exit_rule="gate")
+    bench.write("cases/03/input/question.txt", "q03 ")
+    one = "bench/echo/cases/03/case.toml::03"
+    bench.pytest(one, "--bench-trials=2", "--bench-record=agent")
+    manifest = json.loads((bench.path / "cassettes/agent/manifest.json").read_bytes())
+    assert set(manifest["files"]) == {"01.json", "01-t1.json", "02.json", "02-t1.json", "03.json"}
+    called_by_nobody(bench)
+    given = ("--bench-trials=2", "--bench-replay=agent", *workers)
+    result = bench.run(*given, apart=bool(workers))
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(
+        ["*cannot be replayed; this has changed since:*", "  03-t1.json: missing*"]
+    )
+    assert bench.head()["seq"] == 1
