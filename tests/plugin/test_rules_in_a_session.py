@@ -306,3 +306,198 @@ def test_the_other_trials_of_a_changed_case_are_dropped_and_their_replay_is_refu
         ["*cannot be replayed; this has changed since:*", "  03-t1.json: missing*"]
     )
     assert bench.head()["seq"] == 1
+
+
+# rubrics
+
+GOOD = "passed=True, score=1.0"
+
+
+def test_a_rubric_that_breaks_its_contract_ends_its_class_and_leaves_others_alone(bench):
+    """The rubric broke its contract on the first case: nothing is scored after it, nothing promotes."""
+    bench.rubric(f'return BenchScore({GOOD}, breakdown={{"llm_judge": 0.8}})')
+    other = type(bench)(bench.pytester, name="mirror")
+    other.case("02", answer="something else")
+    result = bench.pytest("--bench=all")
+    result.assert_outcomes(passed=2, failed=2, errors=2)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    assert bench.outcomes() == {"01": "rubric_error", "02": "not_run", "03": "not_run"}
+    report, decision = bench.record()["report"], bench.record()["decision"]
+    assert (report["complete"], decision["promotion_allowed"]) == (False, False)
+    assert report["block_severity_failure_modes"] == ["rubric_error"]
+    result.stdout.fnmatch_lines(["*02/case.toml::02 - *not run after: rubric of 'echo'*"])
+    assert other.outcomes() == {"01": "scored", "02": "scored", "03": "scored"}
+    assert other.record()["report"]["complete"] is True
+    # A failure text starts with the reason and ends with the place.
+    result.stdout.fnmatch_lines(
+        [
+            "not passed, score 0.000: wrong",
+            "  exact: 0",
+            "bench/mirror/cases/02/case.toml:1",
+            "FAILED bench/mirror/cases/02/case.toml::02 - not passed, score 0.000: wrong",
+        ],
+        consecutive=False,
+    )
+    result.stdout.no_fnmatch_line("*Traceback*")
+
+
+@pytest.mark.parametrize("verbosity", [("-q", "--tb=no"), ("-v",)])
+def test_a_violation_is_in_the_summary_once_at_every_verbosity(bench, verbosity):
+    bench.rubric(f'return BenchScore({GOOD}, breakdown={{"llm_judge": 0.8}})')
+    (line,) = (line for line in bench.run(*verbosity).outlines if line.startswith("stopped "))
+    assert "breakdown key 'llm_judge' contains the banned token 'llm'" in line
+
+
+def test_a_rubric_that_errs_or_ends_pytest_fails_its_case_alone(bench):
+    bench.case("04")
+    bench.rubric(f"""
+        import pytest
+        if case.case_id == "01":
+            return BenchScore({GOOD}, failure_modes=["never_heard_of"])
+        if case.case_id == "02":
+            pytest.skip("no")
+        if case.case_id == "03":
+            pytest.exit("bye", returncode=0)
+    """)
+    result = bench.run()
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.assert_outcomes(passed=2, failed=2)
+    result.stdout.fnmatch_lines(["FAILED severity block: *unknown_failure_mode*"])
+    errors = {"02": "rubric_error", "03": "rubric_error"}
+    assert bench.outcomes() == {"01": "scored", **errors, "04": "scored"}
+    (mode,) = bench.result("01")["failure_modes"]
+    assert mode == {"code": "unknown_failure_mode", "detail": "never_heard_of"}
+    assert bench.record()["report"]["complete"] is False
+    assert "Skipped: no" in bench.result("02")["failure_modes"][0]["detail"]
+    assert "Exit: bye" in bench.result("03")["failure_modes"][0]["detail"]
+
+
+@pytest.mark.slow
+def test_a_violation_in_a_worker_never_passes(bench):
+    bench.rubric("return None")
+    result = bench.run("-n2", apart=True)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    report = bench.record()["report"]
+    assert report["complete"] is False
+    assert set(bench.outcomes().values()) <= {"rubric_error", "not_run"}
+    assert report["passed_count"] == 0
+
+
+# systems
+
+
+OTHER = """
+import pytest, sys
+
+def system(case):
+    if case.case_id == "02":
+        raise ValueError("boom")
+    if case.case_id == "03":
+        sys.exit(0)
+    if case.case_id == "04":
+        pytest.skip("no")
+    if case.case_id == "05":
+        pytest.exit("bye", returncode=0)
+    if case.case_id == "06":
+        pytest.xfail("no")
+    if case.case_id == "07":
+        return []
+    return {"answer": "Q" + case.case_id}
+"""
+DETAILS = {
+    "02": "ValueError: boom",
+    "03": "SystemExit: 0",
+    "04": "Skipped: no",
+    "05": "Exit: bye",
+    "06": "XFailed: no",
+    "07": "returned list; expected a mapping",
+}
+
+
+def test_whatever_a_named_system_does_fails_its_case_alone(bench):
+    for number in range(4, 9):
+        bench.case(f"{number:02}")
+    bench.pytester.syspathinsert()
+    bench.pytester.makepyfile(other=OTHER)
+    result = bench.run("--bench-system=other:system")
+    result.assert_outcomes(passed=2, failed=6)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines(["benchgate: echo, system other:system, 8 cases,*"])
+    report = bench.record()["report"]
+    assert (report["system"], report["complete"]) == ("other:system", True)
+    for case_id, outcome in bench.outcomes().items():
+        if case_id not in DETAILS:
+            assert outcome == "scored"
+            continue
+        assert outcome == "harness_error"
+        assert DETAILS[case_id] in bench.result(case_id)["failure_modes"][0]["detail"]
+        result.stdout.fnmatch_lines([f"*{case_id}/case.toml::{case_id} - *harness_error*"])
+
+
+def test_os_exit_ends_a_forked_child_but_not_the_session(bench):
+    bench.rubric('import os\nif case.case_id == "03": os._exit(0)')
+    bench.system("""
+        import os
+        if case.case_id == "02":
+            os._exit(0)
+        child = os.fork()
+        if child == 0:
+            os._exit(7)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+    """)
+    bench.pytester.makeconftest("""
+        import os
+        before = os._exit
+        def pytest_terminal_summary(terminalreporter):
+            terminalreporter.line(f"works again: {os._exit is before}")
+    """)
+    result = bench.run(apart=True)
+    result.stdout.fnmatch_lines(["works again: True"])
+    result.assert_outcomes(passed=1, failed=2)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    assert bench.outcomes() == {"01": "scored", "02": "harness_error", "03": "rubric_error"}
+    for case_id in ("02", "03"):
+        assert "os._exit(0)" in bench.result(case_id)["failure_modes"][0]["detail"]
+
+
+@pytest.mark.slow
+def test_os_exit_does_not_end_a_worker(bench):
+    bench.system('import os\nif case.case_id == "02": os._exit(0)')
+    result = bench.run("-n2", apart=True)
+    result.assert_outcomes(passed=2, failed=1)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    assert bench.outcomes() == {"01": "scored", "02": "harness_error", "03": "scored"}
+    assert "os._exit(0)" in bench.result("02")["failure_modes"][0]["detail"]
+
+
+def test_ctrl_c_ends_the_session_and_the_record_says_incomplete(bench):
+    bench.system('if case.case_id == "02": raise KeyboardInterrupt')
+    result = bench.run()
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    report = bench.record()["report"]
+    assert bench.outcomes() == {"01": "scored", "02": "not_run", "03": "not_run"}
+    assert report["complete"] is False
+    assert (
+        "checkpoint_promotion_blocked_incomplete_run" in bench.record()["decision"]["reason_codes"]
+    )
+
+
+@pytest.mark.parametrize("attribute", ["checkpoint", "digest"])
+def test_a_system_that_cannot_be_asked_what_it_is_is_wrong_use(bench, attribute):
+    bench.write(
+        "system.py",
+        f"""
+        class System:
+            @property
+            def {attribute}(self):
+                raise RuntimeError("no weights")
+            def __call__(self, case):
+                return {{}}
+        system = System()
+        """,
+    )
+    result = bench.run()
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(
+        ["*system 'shout' has no digest or checkpoint to ask for: RuntimeError: no weights*"]
+    )
