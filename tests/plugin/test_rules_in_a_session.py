@@ -501,3 +501,97 @@ def test_a_system_that_cannot_be_asked_what_it_is_is_wrong_use(bench, attribute)
     result.stderr.fnmatch_lines(
         ["*system 'shout' has no digest or checkpoint to ask for: RuntimeError: no weights*"]
     )
+
+
+# resume
+
+
+class Ended:
+    """A run of three cases with two trials each that Ctrl-C ended at the last case; what is called is noted."""
+
+    def __init__(self, bench) -> None:
+        self.bench = bench
+        self.log = bench.root / "calls.log"
+        note = f'with open({str(self.log)!r}, "a") as log: print(case.case_id, file=log)\n'
+        bench.case("02", answer="something else")
+        bench.system(f'{note}if case.case_id == "03": raise KeyboardInterrupt')
+        with pytest.raises(KeyboardInterrupt):
+            bench.engine(trials=2)
+        bench.system(note)
+        self.log.unlink()
+
+    def run(self, *arguments):
+        return self.bench.run("--bench-trials=2", *arguments)
+
+    def calls(self):
+        """Return of which cases the system was called since this was asked last."""
+        calls = []
+        if self.log.exists():
+            calls = self.log.read_text().split()
+            self.log.unlink()
+        return calls
+
+
+@pytest.fixture
+def ended(bench):
+    return Ended(bench)
+
+
+def test_a_taken_failure_is_told_again(ended, monkeypatch):
+    """The option stands in the ini file, and at last in the environment."""
+    ended.bench.pytester.makeini("[pytest]\nbench_resume = auto\n")
+    result = ended.run()
+    result.assert_outcomes(passed=4, failed=2)
+    result.stdout.fnmatch_lines(
+        ["*not passed, score 0.000: wrong", "resumes   *: 4 of 6 trials were finished there"]
+    )
+    assert ended.calls() == ["03", "03"]
+    assert ended.bench.record()["resumes"]["seq"] == 1
+    assert main(["verify", str(ended.bench.out), "--require-complete"]) == 0
+    ended.run().stdout.fnmatch_lines(["resumes   nothing was left: this is a new run"])
+    assert len(ended.calls()) == 6
+    monkeypatch.setenv("BENCHGATE_RESUME", "none")
+    ended.run().stdout.no_fnmatch_line("resumes *")
+    assert (len(ended.calls()), ended.bench.head()["seq"]) == (6, 4)
+
+
+def test_an_item_that_cannot_be_set_up_loses_no_finished_trial(ended):
+    conftest = ended.bench.root / "conftest.py"
+    conftest.write_text("def pytest_runtest_setup(item): raise OSError('disk')\n")
+    assert ended.run("--bench-resume", "--tb=no").ret == pytest.ExitCode.TESTS_FAILED
+    assert list(ended.bench.outcomes().values()).count("scored") == 4
+    conftest.unlink()
+    ended.run("--bench-resume").assert_outcomes(passed=4, failed=2)
+    assert ended.calls() == ["03", "03"]
+
+
+def test_a_run_scored_by_two_rubrics_says_so(ended):
+    (ended.bench.root / "conftest.py").write_text(
+        "from benchgate import BenchScore\n"
+        "def pytest_bench_score(case):\n    return BenchScore(passed=True, score=1.0)\n"
+    )
+    result = ended.run("--bench-resume")
+    result.stdout.fnmatch_lines(["warning   trials were scored by different code*"])
+    digests = ended.bench.record()["report"]["digests"]
+    assert digests["scorer"] != digests["rubric"]
+    assert main(["verify", str(ended.bench.out)]) == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (
+            ("--bench-system=_benchgate_bench.echo.system:system",),
+            "*  system was 'shout', is *",
+        ),
+        (("-k", "03"), "*only a full run can be resumed; here a part of the cases*"),
+        (("bench/echo/cases",), "*--bench-resume: 'bench/echo/cases': expected auto, none, *"),
+    ],
+    ids=["another plan", "a part", "a path after the bare option"],
+)
+def test_what_is_not_resumed_is_wrong_use(ended, options, told):
+    result = ended.run("--bench-resume", *options)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([told])
+    assert ended.calls() == []
+    assert ended.bench.head()["seq"] == 1
