@@ -152,14 +152,15 @@ def test_a_better_system_is_promoted(graded):
 
 
 @pytest.mark.parametrize(
-    ("before", "now", "said"), [("welch", "", 1), ("welch", "auto", 0), ("auto", "", 0)]
+    ("before", "now", "said"),
+    [("welch", "", 1), ("welch", 'test = "auto"\n', 0), ("auto", "", 0)],
 )
 def test_who_leaves_the_test_to_the_new_default_is_told_how_to_keep_the_old(
     echo, before, now, said
 ):
     echo.write("gate.toml", f'test = "{before}"\n')
     pin(echo, weak)
-    echo.write("gate.toml", f'test = "{now}"\n' if now else "")
+    echo.write("gate.toml", now)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         echo.run(system=weak, baseline="auto")

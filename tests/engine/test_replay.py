@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 import shutil
+import sys
 
 import pytest
 
@@ -262,6 +263,7 @@ def test_the_recorded_system_need_not_be_there(recorded, monkeypatch):
     monkeypatch.syspath_prepend(bench.root)
     assert recorded.run("system=elsewhere:system", "record=apart") == 0
     (bench.root / "elsewhere.py").unlink()
+    del sys.modules["elsewhere"]
     assert recorded.run("replay=apart", "system=elsewhere:system") == 0
     assert recorded.report()["system"] == "elsewhere:system"
     assert recorded.report()["digests"]["system"] == "v1"

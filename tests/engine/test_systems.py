@@ -292,7 +292,7 @@ def test_a_class_without_a_default_system_names_the_choice(echo):
 
 
 def test_a_system_object_is_known_by_the_digest_it_declares(echo, monkeypatch):
-    (echo.root / "agent.py").write_text("""
+    (echo.root / "digested_agent.py").write_text("""
 class Agent:
     name = "agent"
     def digest(self):
@@ -302,7 +302,7 @@ class Agent:
 agent = Agent()
 """)
     monkeypatch.syspath_prepend(echo.root)
-    assert not echo.engine(system="agent:agent").failures
+    assert not echo.engine(system="digested_agent:agent").failures
     assert echo.record()["report"]["digests"]["system"] == "sha256:abc"
 
 

@@ -114,5 +114,6 @@ def test_the_share_that_a_line_states_is_no_smaller_than_the_chance(number, rule
     policy = GatePolicy(looks=rule)
     chance = series_chance(policy, number)
     look = Look(number=number, alpha=0.05, chance=chance, can_promote=True)
-    if found := re.search(r"1 in (\d+) ", looks_text(look, policy)):
+    found = re.search(r"1 in (\d+) ", looks_text(look, policy))
+    if found:
         assert 1 / int(found[1]) >= chance
