@@ -18,8 +18,8 @@ PREFIX = "checkpoint_promotion_blocked_"
 
 
 @pytest.fixture
-def looks(echo):
-    return Looks(echo)
+def looks(echo, kept):
+    return Looks(echo, kept)
 
 
 def said(run, code):

@@ -32,12 +32,24 @@ if case.trial and (root / "down").exists():
 class Pinned:
     """A class whose system notes its calls, with a baseline of two trials of three cases."""
 
-    def __init__(self, echo, capsys) -> None:
-        self.echo, self.capsys = echo, capsys
+    def __init__(self, echo, capsys, made) -> None:
+        """Run and pin it, or put the files of that there if an earlier test has made them."""
+        self.echo = echo
+        self.capsys = capsys
         echo.system(NOTED)
-        self.main("run", "--trials=2", "--seed=7", "--timeout=50")
-        assert self.main("pin", "1", "--yes").status == 0
-        self.calls()
+        if not made:
+            before = self.files()
+            self.main("run", "--trials=2", "--seed=7", "--timeout=50")
+            assert self.main("pin", "1", "--yes").status == 0
+            self.calls()
+            for path in self.files() - before:
+                made[path.relative_to(echo.root)] = path.read_bytes()
+        for name, data in made.items():
+            (echo.root / name).parent.mkdir(parents=True, exist_ok=True)
+            (echo.root / name).write_bytes(data)
+
+    def files(self) -> set:
+        return {path for path in self.echo.root.rglob("*") if path.is_file()}
 
     def main(self, command: str, *words: str) -> SimpleNamespace:
         where = [f"--bench-root={self.echo.path.parent}", f"--out={self.echo.out}"]
@@ -67,8 +79,8 @@ class Pinned:
 
 
 @pytest.fixture
-def pinned(echo, capsys):
-    return Pinned(echo, capsys)
+def pinned(echo, capsys, kept):
+    return Pinned(echo, capsys, kept.setdefault("pinned", {}))
 
 
 def test_the_system_runs_on_the_new_case_alone_and_as_it_did_on_the_others(pinned):
@@ -333,8 +345,8 @@ def test_its_age_is_that_of_its_oldest_part(pinned, monkeypatch):
     assert any("the baseline is 91 days old" in str(one.message) for one in caught)
 
 
-def test_looks_are_counted_on(echo, capsys):
-    looks = Looks(echo)
+def test_looks_are_counted_on(echo, kept):
+    looks = Looks(echo, kept)
     echo.write("registration.py", OLD)
     where = [f"--bench-root={echo.path.parent}", f"--out={echo.out}", "--task-class=echo"]
     main(["run", "--baseline=none", *where])
@@ -361,11 +373,10 @@ def test_looks_are_counted_on(echo, capsys):
 
 
 @pytest.fixture
-def judged(echo, capsys):
+def judged(echo, capsys, kept):
     echo.observer()
-    pinned = Pinned(echo, capsys)
+    pinned = Pinned(echo, capsys, kept.setdefault("judged", {}))
     echo.case("04")
-    echo.asked().clear()
     (echo.path / "asked.log").unlink()
     return pinned
 

@@ -213,3 +213,66 @@ def test_a_class_of_that_name(tmp_path, monkeypatch):
     assert run.published.folder == bench.out / "runs/floor/floor/empty"
     assert warned(bench.engine, system="shout", exit_rule="gate") != []
     assert main(["verify", str(bench.out)]) == 0
+
+
+# From the shell
+
+
+@pytest.fixture
+def command(echo, capsys):
+    echo.rubric("""
+        passed = output.get("answer", "") == "q01"
+        return BenchScore(passed=passed, score=0.4, safety_penalty=0.0)
+    """)
+    echo.case("02", disposition='"negative"')
+    where = [f"--bench-root={echo.path.parent}", f"--out={echo.out}", "--task-class=echo"]
+
+    def run(name, *words):
+        capsys.readouterr()
+        try:
+            status = main(["run", f"--system={name}", *where, *words])
+        except SystemExit as error:
+            status = error.code
+        out, err = capsys.readouterr()
+        return status, out.splitlines(), err.splitlines()
+
+    return run
+
+
+def test_the_command_ends_well_and_says_what_it_got_first(echo, command):
+    status, out, err = command("floor:empty")
+    assert status == 0
+    assert (
+        err[0] == "floor     floor:empty scores 0.400 over 2 positive cases and passes none of them"
+    )
+    line = json.loads(out[-1])
+    assert line["folder"] == str(echo.out / "runs/echo/floor/empty")
+    assert (line["decision"], line["head"], line["verdict"]) == (None, None, "not_evaluated")
+    assert main(["report", line["folder"]]) == 0
+
+
+def test_the_command_says_that_a_positive_case_passes(command):
+    status, _, err = command("floor:input")
+    assert status == 1
+    said = "floor:input scores 0.400 over 2 positive cases and passes 1, which it must not: 01"
+    assert err[-1] == said
+    with pytest.warns(
+        UserWarning, match="a system that does nothing scores 0.40 here: floor:input"
+    ):
+        command("shout")
+
+
+@pytest.mark.parametrize(
+    ("word", "message"),
+    [
+        ("--baseline=run:shout", "floor:empty: takes no baseline, plan, record, reobserve, "),
+        ("--shard=1/2", "floor:empty: takes no baseline, plan, record, reobserve, "),
+        ("--resume", "floor:empty: takes no baseline, plan, record, reobserve, "),
+        ("--system=floor:nothing", "known systems: floor:empty, floor:input"),
+    ],
+)
+def test_wrong_use_of_the_command(echo, command, word, message):
+    status, _, err = command("floor:empty", word)
+    assert status == 2
+    assert message in err[-1]
+    assert not (echo.out / "runs").exists()

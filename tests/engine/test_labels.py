@@ -26,18 +26,30 @@ at = 2026-11-25T00:00:00Z
 
 
 @pytest.fixture
-def charmed(echo, monkeypatch):
+def charmed(echo, kept, monkeypatch):
     """Twenty cases with a pinned baseline, and a candidate that is as bad but charms the judge."""
     monkeypatch.setattr(pacing, "FIRST_DELAY", 0.01)
     for number in range(4, CASES + 1):
         echo.case(f"{number:02}")
     echo.observer("return {'score': float(output['answer']) + output['charm']}")
-    _answer(echo, 0.0)
-    echo.run(baseline="none")
-    assert main(["pin", "1", "--yes", f"--out={echo.out}", _root(echo)]) == 0
+    if not kept:  # what the first test makes is that of all
+        before = _files(echo)
+        _answer(echo, 0.0)
+        echo.run(baseline="none")
+        assert main(["pin", "1", "--yes", f"--out={echo.out}", _root(echo)]) == 0
+        _answer(echo, 0.5)
+        echo.run(baseline="auto")
+        for path in _files(echo) - before:
+            kept[path.relative_to(echo.root)] = path.read_bytes()
+    for name, data in kept.items():
+        (echo.root / name).parent.mkdir(parents=True, exist_ok=True)
+        (echo.root / name).write_bytes(data)
     _answer(echo, 0.5)
-    echo.run(baseline="auto")
     return echo
+
+
+def _files(echo):
+    return {path for path in echo.root.rglob("*") if path.is_file()}
 
 
 def _root(echo):

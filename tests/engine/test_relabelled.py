@@ -27,8 +27,8 @@ if told != (False, False, "medium", (), None, 2000, None):
 
 
 @pytest.fixture
-def looks(echo):
-    return Looks(echo)
+def looks(echo, kept):
+    return Looks(echo, kept)
 
 
 def test_no_system_or_rubric_sees_what_is_said_of_a_case(echo):

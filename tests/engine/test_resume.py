@@ -9,7 +9,7 @@ import time
 import pytest
 
 from benchgate.cli import main
-from benchgate.errors import SystemUnavailable
+from benchgate.errors import ArtifactError, EvalError, SystemUnavailable
 
 ALL = [name + trial for name in ("01", "02", "03", "04") for trial in ("", "-t1")]
 OUTAGE = SystemUnavailable("429")
@@ -67,6 +67,8 @@ def test_a_recorded_run_is_completed_by_a_new_record(four):
     assert four.calls == ALL[4:]
     assert four.record()["resumes"] == {"folder": before.name, "seq": 1}
     assert {path.name: path.read_bytes() for path in (before / "cases").iterdir()} == files
+    with pytest.raises(ArtifactError, match=f"it is resumed by {four.folder().name}"):
+        four.run(trials=2, resume="1")
 
 
 def test_a_run_that_is_resumed_and_stopped_again_loses_nothing(four):
@@ -102,6 +104,58 @@ def test_what_finished_behind_a_slow_trial_is_on_disk(four):
     four.calls.clear()
     completes(four, resume="auto", jobs=3)
     assert set(four.calls) == {*ALL} - scored
+
+
+def louder(case):
+    raise AssertionError(case)
+
+
+@pytest.mark.parametrize(
+    ("other", "says"),
+    [
+        ({"system": louder}, "system was 'Echo.agent', is 'louder'"),
+        ({"seed": 7}, "seed was 0, is 7"),
+        ({"trials": 3}, "trial_count was 2, is 3"),
+    ],
+)
+def test_another_plan_is_refused_and_says_what_changed(four, other, says):
+    folder = four.left(trials=2)
+    before = four.files(folder)
+    with pytest.raises(ArtifactError) as error:
+        four.run(**{"trials": 2, "resume": "auto", **other})
+    assert f"  {says}" in str(error.value).splitlines()
+    assert four.calls == []
+    assert four.files(folder) == before
+
+
+def test_a_part_of_the_cases_is_not_resumed(four, capsys):
+    folder = four.left(trials=2)
+    with pytest.raises(EvalError, match="only a full run can be resumed; here a part of the cases"):
+        four.run(trials=2, resume=folder, case_filter="03")
+    assert four.calls == []
+    # Without an output folder there is nothing to resume.
+    assert main(["run", "--task-class=echo", "--resume", f"--bench-root={four.path.parent}"]) == 2
+    assert "only a full run can be resumed; here nothing is written" in capsys.readouterr().err
+
+
+def test_a_run_that_is_complete_or_not_there_is_not_resumed(four):
+    run = four.run(trials=2, resume="auto")
+    assert (run.taken_over, four.record()["resumes"]) == (0, None)
+    with pytest.raises(ArtifactError, match="cannot be resumed: it is complete"):
+        four.run(trials=2, resume="1")
+    with pytest.raises(ArtifactError, match="there is no run '7'; benchgate runs lists them"):
+        four.run(trials=2, resume="7")
+    assert four.calls == ALL
+
+
+def test_a_system_that_cannot_run_beside_itself_leaves_no_run(four):
+    def agent(case):
+        raise AssertionError(case)
+
+    agent.concurrency = "none"
+    with pytest.raises(EvalError, match="concurrency = 'none'"):
+        four.run(system=agent, jobs=2)
+    assert not (four.out / "runs/echo").exists()
 
 
 def test_torn_and_foreign_files_count_as_missing(four):

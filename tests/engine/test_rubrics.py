@@ -191,9 +191,17 @@ def test_a_rubric_that_errs_on_one_case_makes_the_run_incomplete(echo, fault):
 
 
 @pytest.mark.parametrize(
-    "code", ["harness_error", "rubric_error", "input_modified", "unknown_failure_mode"]
+    "code",
+    [
+        "never_heard_of",
+        "timeout",
+        "harness_error",
+        "rubric_error",
+        "input_modified",
+        "unknown_failure_mode",
+    ],
 )
-def test_a_reserved_failure_code_blocks_and_is_kept_as_detail(echo, code):
+def test_an_unknown_or_reserved_failure_code_blocks_and_is_kept_as_detail(echo, code):
     echo.rubric(f'if case.case_id == "02": return BenchScore({GOOD}, failure_modes=["{code}"])')
     run = echo.run()
     assert run.exit_status == 1

@@ -6,6 +6,8 @@ import os
 
 import pytest
 
+from benchgate.cli import main
+from benchgate.errors import EvalError
 from benchgate.wire import parsing
 
 
@@ -88,6 +90,18 @@ def test_an_exception_whose_text_raises_is_still_a_harness_error(echo):
     assert_harness_error(echo, "Mute")
 
 
+def test_the_working_directory_is_put_back(echo, monkeypatch):
+    monkeypatch.chdir(echo.root)
+    echo.system("""
+        import os
+        from pathlib import Path
+        assert Path.cwd() == case.input_path.parents[4]
+        os.chdir("/")
+    """)
+    assert_passed(echo)
+    assert echo.root.samefile(".")
+
+
 def test_the_working_directory_is_put_back_also_if_it_was_removed(echo, monkeypatch):
     monkeypatch.chdir(echo.root)
     echo.system("""
@@ -150,10 +164,10 @@ def test_a_numpy_integer_is_no_json(echo):
 
 def test_a_deeply_nested_output_is_refused_or_kept_but_never_lost(echo):
     echo.system("""
-        deep = []
-        for _ in range(100_000):
-            deep = [deep]
         if case.case_id == "02":
+            deep = []
+            for _ in range(100_000):
+                deep = [deep]
             return {"answer": deep}
     """)
     assert_harness_error(echo, "nested more than 150 deep")
@@ -196,3 +210,116 @@ def test_writing_into_a_case_blocks_whatever_the_score(echo, body):
     assert echo.result("02")["failure_modes"][-1]["code"] == "input_modified"
     assert echo.trial("02")["result"] == echo.result("02")
     assert run.judgement.decision.outcome == "reject"
+
+
+def test_ctrl_c_in_the_last_case_is_still_incomplete(echo):
+    echo.instead["03"] = KeyboardInterrupt()
+    with pytest.raises(KeyboardInterrupt):
+        echo.run()
+    assert echo.outcomes() == {"01": "scored", "02": "scored", "03": "not_run"}
+    assert echo.record()["report"]["complete"] is False
+
+
+def test_subclasses_of_builtins_survive_the_way_into_the_report(echo):
+    echo.system("""
+        import enum
+        import numpy
+        from collections import OrderedDict
+
+        class Text(str): ...
+        class Answer(enum.StrEnum):
+            RIGHT = "Q02"
+
+        if case.case_id == "01":
+            return OrderedDict(answer=Text("Q01"), figure=numpy.float64(0.5))
+        if case.case_id == "02":
+            return {"answer": Answer.RIGHT, Text("key"): (1, True)}
+    """)
+    echo.rubric("""
+        import numpy
+
+        class Text(str): ...
+
+        return BenchScore(
+            passed=True, score=numpy.float64(0.5), breakdown={Text("part"): numpy.float64(1.0)},
+            failure_modes=[Text("wrong")], cost_usd=numpy.float64(0.25),
+            safety_penalty=numpy.float64(0.0),
+        )
+    """)
+    assert_passed(echo)
+    assert echo.trial("01")["output"] == {"answer": "Q01", "figure": 0.5}
+    assert echo.trial("02")["output"] == {"answer": "Q02", "key": [1, True]}
+    score = echo.result("01")["score"]
+    assert score["score"] == 0.5
+    assert score["breakdown"] == {"part": 1.0}
+    assert score["failure_modes"] == ["wrong"]
+
+
+# Which system
+
+
+@pytest.mark.parametrize(
+    ("wanted", "reason"),
+    [
+        ("louder", "task class 'echo' has no system 'louder'; known systems: shout"),
+        ("nowhere:system", "'nowhere:system' cannot be imported: ModuleNotFoundError"),
+        ("quitter:system", "'quitter:system' cannot be imported: SystemExit"),
+        ("os:nothing", "'os:nothing' cannot be imported: AttributeError"),
+        ("os:sep", "system 'os:sep' is not callable"),
+    ],
+)
+def test_a_system_that_cannot_be_found_is_wrong_use(echo, capsys, monkeypatch, wanted, reason):
+    (echo.root / "quitter.py").write_text("import sys\nsys.exit(0)\n")
+    monkeypatch.syspath_prepend(echo.root)
+    root = f"--bench-root={echo.path.parent}"
+    assert main(["run", "--task-class=echo", root, f"--system={wanted}"]) == 2
+    assert reason in capsys.readouterr().err
+
+
+def test_a_class_without_a_default_system_names_the_choice(echo):
+    echo.write(
+        "registration.py",
+        """
+        from benchgate import register_task_class
+        from .rubric import EchoRubric
+        from .system import system
+
+        register_task_class("echo", systems={"a": system, "b": system})(EchoRubric)
+        """,
+    )
+    with pytest.raises(EvalError, match="has no default system: name one; known systems: a, b"):
+        echo.engine()
+
+
+def test_a_system_object_is_known_by_the_digest_it_declares(echo, monkeypatch):
+    (echo.root / "digested_agent.py").write_text("""
+class Agent:
+    name = "agent"
+    def digest(self):
+        return "sha256:abc"
+    def __call__(self, case):
+        return {"answer": (case.input_path / "question.txt").read_text().upper()}
+agent = Agent()
+""")
+    monkeypatch.syspath_prepend(echo.root)
+    assert not echo.engine(system="digested_agent:agent").failures
+    assert echo.record()["report"]["digests"]["system"] == "sha256:abc"
+
+
+@pytest.mark.parametrize("attribute", ["checkpoint", "digest"])
+def test_a_system_that_cannot_be_asked_what_it_is_is_wrong_use(echo, capsys, attribute):
+    echo.write(
+        "system.py",
+        f"""
+        class System:
+            @property
+            def {attribute}(self):
+                raise RuntimeError("no weights")
+            def __call__(self, case):
+                return {{}}
+        system = System()
+        """,
+    )
+    assert main(["run", "--task-class=echo", f"--bench-root={echo.path.parent}"]) == 2
+    said = "system 'shout' has no digest or checkpoint to ask for: RuntimeError: no weights"
+    assert said in capsys.readouterr().err

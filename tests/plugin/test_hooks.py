@@ -193,7 +193,7 @@ GATES = {
     [("objects", "strict"), ("fails", "strict"), ("objects", "gate"), ("fails", "gate")],
 )
 def test_a_further_gate_that_objects_or_breaks_holds_and_fails(bench, how, rule):
-    """Whatever else a gate may do is in ``tests/unit/gates/test_baselines.py``."""
+    """Whatever else a gate may do is in ``tests/engine/test_baselines.py``."""
     source, objection = GATES[how]
     bench.pytester.makeconftest(
         f"{source}\n\ndef pytest_bench_gates(task_class): return [budget]\n"

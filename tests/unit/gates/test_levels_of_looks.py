@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
+import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from benchgate.gates.figures import Arm
-from benchgate.gates.looks import judged_at, series_chance, spent_alpha
-from benchgate.gates.policy import make_policy
+from benchgate.gates.looks import Look, judged_at, series_chance, spent_alpha
+from benchgate.gates.policy import GatePolicy, make_policy
 from benchgate.gates.vectors import compare_vectors
+from benchgate.wording.decision import looks as looks_text
 
 LEVELS = st.floats(0.001, 0.5)
 
@@ -60,12 +62,18 @@ def test_ten_pairs_promote_up_to_look_3(number, gain):
     assert decision.look.alpha == pytest.approx(spent_alpha(0.05, number))
 
 
-@pytest.mark.parametrize("claim", [{}, {"claim": "not_worse", "margin": 0.3}])
-@pytest.mark.parametrize("n", [10, 12, 16])
-def test_what_is_said_to_be_out_of_reach_is_not_promoted_by_the_best_scores(n, claim):
-    for number in range(1, 60):
+MARGIN = {"claim": "not_worse", "margin": 0.3}
+
+
+@pytest.mark.parametrize(
+    ("n", "claim", "last"),
+    [(10, {}, 3), (12, {}, 7), (16, {}, 31), (10, MARGIN, 23), (11, MARGIN, 39)],
+)
+def test_what_is_said_to_be_out_of_reach_is_not_promoted_by_the_best_scores(n, claim, last):
+    """The last look that the best scores promote, those beside it, and some farther away."""
+    for number in (1, last // 2 + 1, last - 1, last, last + 1, 2 * last, 400):
         decision = compared(n, look=number, looks="spend", **claim)
-        assert decision.look.can_promote == decision.promotion_allowed, number
+        assert decision.look.can_promote == decision.promotion_allowed == (number <= last), number
 
 
 def test_a_comparison_that_nobody_counts_has_the_whole_level_and_no_look():
@@ -83,3 +91,29 @@ def test_a_hold_out_of_reach_asks_for_cases():
     decision = compared(look=4, looks="spend")
     assert decision.outcome == "hold"
     assert "so many candidates" in decision.next_step
+
+
+# What a reader is told of a look
+
+
+def test_the_line_of_a_look_says_what_the_count_means():
+    policy = GatePolicy()
+    look = Look(number=7, alpha=0.05, chance=series_chance(policy, 7), can_promote=True)
+    assert looks_text(look, policy) == (
+        "candidate no. 7 compared with this baseline: even if none of them is better, the chance of a "
+        "promotion by luck is 16% by now"
+    )
+    spent = look.model_copy(update={"number": 8, "can_promote": False})
+    assert looks_text(spent, GatePolicy(looks="spend")).endswith(
+        "so few cases can no longer be promoted, whatever their scores"
+    )
+
+
+@given(st.integers(2, 1000), st.sampled_from(["count", "spend"]))
+def test_the_share_that_a_line_states_is_no_smaller_than_the_chance(number, rule):
+    policy = GatePolicy(looks=rule)
+    chance = series_chance(policy, number)
+    look = Look(number=number, alpha=0.05, chance=chance, can_promote=True)
+    found = re.search(r"1 in (\d+) ", looks_text(look, policy))
+    if found:
+        assert 1 / int(found[1]) >= chance

@@ -1,0 +1,598 @@
+"""
+Rules under pytest: options, exit status and report of a session are wired to them.
+
+What the rules say, in all their cases, is tested in ``tests/engine``, in the file of their name.
+"""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from benchgate.cli import main
+from benchgate.gates.exit_status import HELD
+
+# baselines
+
+WEAK = 'return {"answer": 0.1 + int(case.case_id) / 1000}'
+STRONG = 'return {"answer": 0.9 - int(case.case_id) / 1000}'
+EVIDENCE = {"baseline", "trained", "significance", "safety", "evaluation", "proof", "promotion"}
+
+
+@pytest.fixture
+def graded(bench, kept):
+    """Twelve cases whose score is what the system answers; the pinned baseline is a weak system."""
+    for number in range(4, 13):
+        bench.case(f"{number:02}")
+    bench.rubric("""
+        score = float(output["answer"])
+        passed = case.case_id != "02" or score < 0.5
+        return BenchScore(passed=passed, score=score, safety_penalty=0.0)
+    """)
+    bench.system(WEAK)
+    bench.pin_once(kept.setdefault("graded", {}))
+    return bench
+
+
+def test_a_better_system_is_promoted_over_a_baseline_by_path(graded):
+    """The path is relative to where pytest was called; an option is above ``gate.toml``; a case fails."""
+    (graded.path / "baseline.json").rename(graded.root / "before.json")
+    graded.write("gate.toml", "min_delta = 0.95\n")
+    graded.system(STRONG)
+    options = ("--bench-policy=min_delta=0.5", "--bench-policy=test=auto")
+    result = graded.run("--bench-baseline=before.json", "--bench-exit=gate", *options)
+    result.assert_outcomes(passed=11, failed=1)
+    assert result.ret == pytest.ExitCode.OK
+    result.stdout.fnmatch_lines(
+        ["PROMOTE   *: it is better and *", "score     * +0.787, between *"]
+    )
+    record = graded.record()
+    assert (record["decision"]["outcome"], record["policy"]["min_delta"]) == ("promote", 0.5)
+    assert {path.stem for path in (graded.folder() / "evidence").iterdir()} == EVIDENCE
+
+
+def test_a_selection_that_was_asked_to_be_gated_fails(graded):
+    result = graded.run("-k", "02", "--bench-baseline=pinned")
+    result.assert_outcomes(passed=1, deselected=11)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines(
+        [
+            "gate      not evaluated: *",
+            "FAILED a gate was asked for, but only a part of the cases was selected: *",
+        ]
+    )
+    assert not (graded.out / "runs").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (
+            ("--bench-baseline=pinned",),
+            ["*bench/echo/baseline.json: no such baseline; benchgate pin makes one of a full run"],
+        ),
+        (
+            ("--bench-policy=min_dleta=0.1",),
+            ["*min_dleta: unknown key; did you mean 'min_delta'?"],
+        ),
+        (
+            (),
+            ["*registration.py: ZeroDivisionError*", "*gate.toml:1: alpha: *; found 2"],
+        ),
+    ],
+    ids=["baseline", "policy", "files of the class"],
+)
+def test_what_cannot_be_gated_is_wrong_use(bench, options, told):
+    if not options:
+        bench.write("registration.py", "1 / 0\n")
+        bench.write("gate.toml", "alpha = 2\n")
+    result = bench.run(*options)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(told)
+    assert not (bench.out / "runs").exists()
+
+
+# claims
+
+
+@pytest.fixture
+def twelve(bench, kept):
+    """Twelve cases that the pinned baseline passes, as the same system does now."""
+    for number in range(4, 13):
+        bench.case(f"{number:02}")
+    bench.pin_once(kept.setdefault("twelve", {}))
+    return bench
+
+
+def test_a_held_run_exits_with_10_and_other_reporters_agree(twelve):
+    given = ["--json-report", "--json-report-file=out.json", "--junitxml=x.xml"]
+    result = twelve.run(*given)
+    assert result.ret == HELD
+    result.assert_outcomes(passed=12)
+    result.stdout.fnmatch_lines(["HOLD      *", "next      *", "HELD the gate decided hold"])
+    assert json.loads((twelve.root / "out.json").read_bytes())["exitcode"] == HELD
+    junit = (twelve.root / "x.xml").read_text()
+    assert 'failures="0"' in junit
+    assert "hold" in junit
+
+
+def test_a_claim_of_the_command_line_decides_and_failing_cases_do_not_with_exit_gate(twelve):
+    twelve.system('if case.case_id == "03": return {"answer": "no"}')
+    result = twelve.run("--bench-exit=gate", "--bench-policy=target_effect=0.5")
+    assert result.ret == HELD
+    assert twelve.record()["decision"]["outcome"] == "hold"
+    claim = ["--bench-policy=claim=not_worse", "--bench-policy=margin=0.5"]
+    assert twelve.run("--bench-exit=gate", *claim).ret == pytest.ExitCode.OK
+    assert twelve.record()["decision"]["outcome"] == "promote"
+    assert main(["verify", str(twelve.out)]) == 0
+
+
+# What else a session fails for counts more than a hold.
+
+
+def test_another_test_that_fails_counts_more_than_a_hold(twelve):
+    (twelve.root / "test_own.py").write_text("def test_own(): assert False")
+    assert twelve.pytest("bench/echo/cases", "test_own.py").ret == pytest.ExitCode.TESTS_FAILED
+    assert twelve.record()["decision"]["outcome"] == "hold"
+
+
+def test_a_plugin_that_fails_the_session_afterwards_counts_more_than_a_hold(twelve):
+    (twelve.root / "conftest.py").write_text(
+        "import pytest\n"
+        "@pytest.hookimpl(wrapper=True, tryfirst=True)\n"
+        "def pytest_runtestloop(session):\n"
+        "    result = yield\n"
+        "    session.testsfailed += 1\n"
+        "    return result\n"
+    )
+    assert twelve.run().ret == pytest.ExitCode.TESTS_FAILED
+
+
+# floor
+
+SAID = "floor:{} scores 0.400 over 3 positive cases and passes "
+
+
+@pytest.fixture
+def lenient(bench):
+    """Three positive cases that score 0.4 whatever is returned; the first is passed by its own input."""
+    bench.rubric("""
+        answer = output.get("answer", "")
+        return BenchScore(passed=answer == "q01", score=0.4, safety_penalty=0.0)
+    """)
+    return bench
+
+
+@pytest.mark.parametrize(
+    "workers", [(), pytest.param(("-n2",), marks=pytest.mark.slow)], ids=["alone", "workers"]
+)
+def test_failing_cases_of_a_floor_fail_nothing_and_one_that_passes_does(lenient, workers):
+    lenient.engine(exit_rule="gate")
+    lenient.pin()
+    result = lenient.run("--bench-system=floor:empty", *workers)
+    result.assert_outcomes(failed=3)
+    assert result.ret == pytest.ExitCode.OK
+    result.stdout.fnmatch_lines(
+        [f"floor * {SAID.format('empty')}none of*", "gate * not evaluated: a floor is compared*"]
+    )
+    result = lenient.run("--bench-system=floor:input", "--bench-exit=gate", *workers)
+    result.assert_outcomes(failed=2, passed=1)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    said = f"{SAID.format('input')}1, which it must not: 01"
+    result.stdout.fnmatch_lines([f"FAILED {said}"])
+    assert lenient.head()["seq"] == 1
+    assert main(["verify", str(lenient.out)]) == 0
+
+
+def test_the_next_session_quotes_the_floor_and_a_part_replaces_nothing(lenient):
+    lenient.engine(system="floor:empty", exit_rule="gate")
+    lenient.pytest(str(lenient.path / "cases/01"), "--bench-system=floor:empty")
+    assert lenient.selected()["system"] == "floor:empty"
+    result = lenient.run("-q")
+    result.stdout.fnmatch_lines(
+        [f"warning * a system that does nothing scores 0.40 here: {SAID.format('empty')}none of*"]
+    )
+    record = lenient.record()
+    assert (record["seq"], record["report"]["system"]) == (1, "shout")
+
+
+# looks
+
+
+@pytest.fixture
+def scored(bench, kept):
+    """Twelve cases and a pinned baseline that scores .1 on each; called with what a candidate scores."""
+    for number in range(4, 13):
+        bench.case(f"{number:02}")
+    bench.rubric("""
+        score = float(output["answer"])
+        return BenchScore(passed=score > 0.05, score=score, safety_penalty=0.0)
+    """)
+    bench.write("gate.toml", 'test = "auto"\n')
+    bench.system('return {"answer": 0.1 + int(case.case_id) / 1000}')
+    bench.pin_once(kept.setdefault("scored", {}))
+
+    def scores(score):
+        # Squares, so that no two cases differ by the same.
+        bench.system(f'return {{"answer": {score} + int(case.case_id) ** 2 / 1000}}')
+        return bench
+
+    return scores
+
+
+def look(bench):
+    return bench.record()["decision"]["look"]["number"]
+
+
+def test_both_doors_count_in_one_chain(scored):
+    scored(0.2).run().stdout.no_fnmatch_line("* compared with this baseline: *")
+    bench = scored(0.3)
+    assert main(["run", "--task-class=echo", f"--out={bench.out}"]) == 0
+    assert look(bench) == 2
+    line = "careful   candidate no. 3 compared with this baseline: even if none of them is *"
+    scored(0.4).run().stdout.fnmatch_lines([line])
+    assert look(bench) == 3
+
+
+def test_looks_that_share_alpha_are_an_option_and_a_shard_is_no_look(scored):
+    result = scored(0.2).run("--bench-policy=looks=spend", "--bench-shard=1/2", "--bench-exit=gate")
+    result.stdout.no_fnmatch_line("* compared with this baseline: *")
+    result = scored(0.2).run("--bench-policy=looks=spend")
+    result.stdout.fnmatch_lines(["test      *(needed 0.0304)*", "careful   candidate no. 1 *"])
+
+
+@pytest.mark.slow
+def test_each_candidate_is_a_look_in_workers_too(scored):
+    found = []
+    for score in (0.2, 0.3, 0.2):
+        bench = scored(score)
+        bench.run("-n2", apart=True)
+        found.append(look(bench))
+    assert found == [1, 2, 1]
+    assert main(["verify", str(bench.out)]) == 0
+
+
+# replay
+
+
+def called_by_nobody(bench):
+    bench.system('raise AssertionError("called")')
+    bench.pytester.makeconftest("def pytest_bench_executor():\n    raise AssertionError('asked')\n")
+
+
+def test_a_session_records_and_replays_with_no_system_or_executor_of_ones_own(bench):
+    result = bench.run("--bench-trials=2", "--bench-record=agent")
+    result.stdout.fnmatch_lines(["recorded  bench/echo/cassettes/agent"])
+    live = bench.record()["report"]["run_id"]
+    called_by_nobody(bench)
+    result = bench.run("--bench-trials=2", "--bench-replay=agent", "--bench-jobs=4")
+    result.assert_outcomes(passed=6)
+    assert result.ret == pytest.ExitCode.OK
+    result.stdout.fnmatch_lines(["replays   cassette agent *"])
+    assert bench.record()["report"]["run_id"] == live
+    assert main(["verify", str(bench.out), "--require-complete"]) == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("what", ["agent", "1"])
+def test_workers_replay_what_was_recorded(bench, what):
+    bench.engine(trials=2, record="agent", exit_rule="gate")
+    live = bench.record()["report"]["run_id"]
+    bench.system('raise AssertionError("called")')
+    given = ("--bench-trials=2", f"--bench-replay={what}", "-n2", "--bench-jobs=2")
+    result = bench.run(*given, apart=True)
+    result.assert_outcomes(passed=6)
+    assert (bench.record()["report"]["run_id"], bench.head()["seq"]) == (live, 2)
+    assert main(["verify", str(bench.out), "--require-complete"]) == 0
+
+
+@pytest.mark.parametrize(
+    "workers", [(), pytest.param(("-n2",), marks=pytest.mark.slow)], ids=["alone", "workers"]
+)
+def test_the_other_trials_of_a_changed_case_are_dropped_and_their_replay_is_refused(bench, workers):
+    """Only a session can run one trial of a case."""
+    bench.engine(trials=2, record="agent", exit_rule="gate")
+    bench.write("cases/03/input/question.txt", "q03 ")
+    one = "bench/echo/cases/03/case.toml::03"
+    bench.pytest(one, "--bench-trials=2", "--bench-record=agent")
+    manifest = json.loads((bench.path / "cassettes/agent/manifest.json").read_bytes())
+    assert set(manifest["files"]) == {"01.json", "01-t1.json", "02.json", "02-t1.json", "03.json"}
+    called_by_nobody(bench)
+    given = ("--bench-trials=2", "--bench-replay=agent", *workers)
+    result = bench.run(*given, apart=bool(workers))
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(
+        ["*cannot be replayed; this has changed since:*", "  03-t1.json: missing*"]
+    )
+    assert bench.head()["seq"] == 1
+
+
+# rubrics
+
+GOOD = "passed=True, score=1.0"
+
+
+def test_a_rubric_that_breaks_its_contract_ends_its_class_and_leaves_others_alone(bench):
+    """The rubric broke its contract on the first case: nothing is scored after it, nothing promotes."""
+    bench.rubric(f'return BenchScore({GOOD}, breakdown={{"llm_judge": 0.8}})')
+    other = type(bench)(bench.pytester, name="mirror")
+    other.case("02", answer="something else")
+    result = bench.pytest("--bench=all")
+    result.assert_outcomes(passed=2, failed=2, errors=2)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    assert bench.outcomes() == {"01": "rubric_error", "02": "not_run", "03": "not_run"}
+    assert bench.record()["decision"]["promotion_allowed"] is False
+    report = bench.record()["report"]
+    assert report["complete"] is False
+    assert report["block_severity_failure_modes"] == ["rubric_error"]
+    result.stdout.fnmatch_lines(["*02/case.toml::02 - *not run after: rubric of 'echo'*"])
+    assert other.outcomes() == {"01": "scored", "02": "scored", "03": "scored"}
+    assert other.record()["report"]["complete"] is True
+    # A failure text starts with the reason and ends with the place.
+    result.stdout.fnmatch_lines(
+        [
+            "not passed, score 0.000: wrong",
+            "  exact: 0",
+            "bench/mirror/cases/02/case.toml:1",
+            "FAILED bench/mirror/cases/02/case.toml::02 - not passed, score 0.000: wrong",
+        ],
+        consecutive=False,
+    )
+    result.stdout.no_fnmatch_line("*Traceback*")
+
+
+@pytest.mark.parametrize("verbosity", [("-q", "--tb=no"), ("-v",)])
+def test_a_violation_is_in_the_summary_once_at_every_verbosity(bench, verbosity):
+    bench.rubric(f'return BenchScore({GOOD}, breakdown={{"llm_judge": 0.8}})')
+    (line,) = (line for line in bench.run(*verbosity).outlines if line.startswith("stopped "))
+    assert "breakdown key 'llm_judge' contains the banned token 'llm'" in line
+
+
+def test_a_rubric_that_errs_or_ends_pytest_fails_its_case_alone(bench):
+    bench.case("04")
+    bench.rubric(f"""
+        import pytest
+        if case.case_id == "01":
+            return BenchScore({GOOD}, failure_modes=["never_heard_of"])
+        if case.case_id == "02":
+            pytest.skip("no")
+        if case.case_id == "03":
+            pytest.exit("bye", returncode=0)
+    """)
+    result = bench.run()
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.assert_outcomes(passed=2, failed=2)
+    result.stdout.fnmatch_lines(["FAILED severity block: *unknown_failure_mode*"])
+    errors = {"02": "rubric_error", "03": "rubric_error"}
+    assert bench.outcomes() == {"01": "scored", **errors, "04": "scored"}
+    (mode,) = bench.result("01")["failure_modes"]
+    assert mode == {"code": "unknown_failure_mode", "detail": "never_heard_of"}
+    assert bench.record()["report"]["complete"] is False
+    assert "Skipped: no" in bench.result("02")["failure_modes"][0]["detail"]
+    assert "Exit: bye" in bench.result("03")["failure_modes"][0]["detail"]
+
+
+@pytest.mark.slow
+def test_a_violation_in_a_worker_never_passes(bench):
+    bench.rubric("return None")
+    result = bench.run("-n2", apart=True)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    report = bench.record()["report"]
+    assert report["complete"] is False
+    assert set(bench.outcomes().values()) <= {"rubric_error", "not_run"}
+    assert report["passed_count"] == 0
+
+
+# systems
+
+
+OTHER = """
+import pytest, sys
+
+def system(case):
+    if case.case_id == "02":
+        raise ValueError("boom")
+    if case.case_id == "03":
+        sys.exit(0)
+    if case.case_id == "04":
+        pytest.skip("no")
+    if case.case_id == "05":
+        pytest.exit("bye", returncode=0)
+    if case.case_id == "06":
+        pytest.xfail("no")
+    if case.case_id == "07":
+        return []
+    return {"answer": "Q" + case.case_id}
+"""
+DETAILS = {
+    "02": "ValueError: boom",
+    "03": "SystemExit: 0",
+    "04": "Skipped: no",
+    "05": "Exit: bye",
+    "06": "XFailed: no",
+    "07": "returned list; expected a mapping",
+}
+
+
+def test_whatever_a_named_system_does_fails_its_case_alone(bench):
+    for number in range(4, 9):
+        bench.case(f"{number:02}")
+    bench.pytester.syspathinsert()
+    bench.pytester.makepyfile(other=OTHER)
+    result = bench.run("--bench-system=other:system")
+    result.assert_outcomes(passed=2, failed=6)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines(["benchgate: echo, system other:system, 8 cases,*"])
+    report = bench.record()["report"]
+    assert (report["system"], report["complete"]) == ("other:system", True)
+    for case_id, outcome in bench.outcomes().items():
+        if case_id not in DETAILS:
+            assert outcome == "scored"
+            continue
+        assert outcome == "harness_error"
+        assert DETAILS[case_id] in bench.result(case_id)["failure_modes"][0]["detail"]
+        result.stdout.fnmatch_lines([f"*{case_id}/case.toml::{case_id} - *harness_error*"])
+
+
+def test_os_exit_ends_a_forked_child_but_not_the_session(bench):
+    bench.rubric('import os\nif case.case_id == "03": os._exit(0)')
+    bench.system("""
+        import os
+        if case.case_id == "02":
+            os._exit(0)
+        child = os.fork()
+        if child == 0:
+            os._exit(7)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+    """)
+    bench.pytester.makeconftest("""
+        import os
+        before = os._exit
+        def pytest_terminal_summary(terminalreporter):
+            terminalreporter.line(f"works again: {os._exit is before}")
+    """)
+    result = bench.run(apart=True)
+    result.stdout.fnmatch_lines(["works again: True"])
+    result.assert_outcomes(passed=1, failed=2)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    assert bench.outcomes() == {"01": "scored", "02": "harness_error", "03": "rubric_error"}
+    for case_id in ("02", "03"):
+        assert "os._exit(0)" in bench.result(case_id)["failure_modes"][0]["detail"]
+
+
+@pytest.mark.slow
+def test_os_exit_does_not_end_a_worker(bench):
+    bench.system('import os\nif case.case_id == "02": os._exit(0)')
+    result = bench.run("-n2", apart=True)
+    result.assert_outcomes(passed=2, failed=1)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    assert bench.outcomes() == {"01": "scored", "02": "harness_error", "03": "scored"}
+    assert "os._exit(0)" in bench.result("02")["failure_modes"][0]["detail"]
+
+
+def test_ctrl_c_ends_the_session_and_the_record_says_incomplete(bench):
+    bench.system('if case.case_id == "02": raise KeyboardInterrupt')
+    result = bench.run()
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    report = bench.record()["report"]
+    assert bench.outcomes() == {"01": "scored", "02": "not_run", "03": "not_run"}
+    assert report["complete"] is False
+    assert (
+        "checkpoint_promotion_blocked_incomplete_run" in bench.record()["decision"]["reason_codes"]
+    )
+
+
+@pytest.mark.parametrize("attribute", ["checkpoint", "digest"])
+def test_a_system_that_cannot_be_asked_what_it_is_is_wrong_use(bench, attribute):
+    bench.write(
+        "system.py",
+        f"""
+        class System:
+            @property
+            def {attribute}(self):
+                raise RuntimeError("no weights")
+            def __call__(self, case):
+                return {{}}
+        system = System()
+        """,
+    )
+    result = bench.run()
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(
+        ["*system 'shout' has no digest or checkpoint to ask for: RuntimeError: no weights*"]
+    )
+
+
+# resume
+
+
+class Ended:
+    """A run of three cases with two trials each that Ctrl-C ended at the last case; what is called is noted."""
+
+    def __init__(self, bench) -> None:
+        self.bench = bench
+        self.log = bench.root / "calls.log"
+        note = f'with open({str(self.log)!r}, "a") as log: print(case.case_id, file=log)\n'
+        bench.case("02", answer="something else")
+        bench.system(f'{note}if case.case_id == "03": raise KeyboardInterrupt')
+        with pytest.raises(KeyboardInterrupt):
+            bench.engine(trials=2)
+        bench.system(note)
+        self.log.unlink()
+
+    def run(self, *arguments):
+        return self.bench.run("--bench-trials=2", *arguments)
+
+    def calls(self):
+        """Return of which cases the system was called since this was asked last."""
+        calls = []
+        if self.log.exists():
+            calls = self.log.read_text().split()
+            self.log.unlink()
+        return calls
+
+
+@pytest.fixture
+def ended(bench):
+    return Ended(bench)
+
+
+def test_a_taken_failure_is_told_again(ended, monkeypatch):
+    """The option stands in the ini file, and at last in the environment."""
+    ended.bench.pytester.makeini("[pytest]\nbench_resume = auto\n")
+    result = ended.run()
+    result.assert_outcomes(passed=4, failed=2)
+    result.stdout.fnmatch_lines(
+        ["*not passed, score 0.000: wrong", "resumes   *: 4 of 6 trials were finished there"]
+    )
+    assert ended.calls() == ["03", "03"]
+    assert ended.bench.record()["resumes"]["seq"] == 1
+    assert main(["verify", str(ended.bench.out), "--require-complete"]) == 0
+    ended.run().stdout.fnmatch_lines(["resumes   nothing was left: this is a new run"])
+    assert len(ended.calls()) == 6
+    monkeypatch.setenv("BENCHGATE_RESUME", "none")
+    ended.run().stdout.no_fnmatch_line("resumes *")
+    assert (len(ended.calls()), ended.bench.head()["seq"]) == (6, 4)
+
+
+def test_an_item_that_cannot_be_set_up_loses_no_finished_trial(ended):
+    conftest = ended.bench.root / "conftest.py"
+    conftest.write_text("def pytest_runtest_setup(item): raise OSError('disk')\n")
+    assert ended.run("--bench-resume", "--tb=no").ret == pytest.ExitCode.TESTS_FAILED
+    assert list(ended.bench.outcomes().values()).count("scored") == 4
+    conftest.unlink()
+    ended.run("--bench-resume").assert_outcomes(passed=4, failed=2)
+    assert ended.calls() == ["03", "03"]
+
+
+def test_a_run_scored_by_two_rubrics_says_so(ended):
+    (ended.bench.root / "conftest.py").write_text(
+        "from benchgate import BenchScore\n"
+        "def pytest_bench_score(case):\n    return BenchScore(passed=True, score=1.0)\n"
+    )
+    result = ended.run("--bench-resume")
+    result.stdout.fnmatch_lines(["warning   trials were scored by different code*"])
+    digests = ended.bench.record()["report"]["digests"]
+    assert digests["scorer"] != digests["rubric"]
+    assert main(["verify", str(ended.bench.out)]) == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (
+            ("--bench-system=_benchgate_bench.echo.system:system",),
+            "*  system was 'shout', is *",
+        ),
+        (("-k", "03"), "*only a full run can be resumed; here a part of the cases*"),
+        (("bench/echo/cases",), "*--bench-resume: 'bench/echo/cases': expected auto, none, *"),
+    ],
+    ids=["another plan", "a part", "a path after the bare option"],
+)
+def test_what_is_not_resumed_is_wrong_use(ended, options, told):
+    result = ended.run("--bench-resume", *options)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([told])
+    assert ended.calls() == []
+    assert ended.bench.head()["seq"] == 1
