@@ -55,6 +55,16 @@ TWO = "024-cve-2024-55565-nanoid"
 ROLLUP = "030-cve-2024-47068-rollup"
 WORKSPACES = "031-cve-2025-7783-form-data"
 
+GUARDS = {LODASH, COOKIE, NO_FIX, WORKSPACES}
+"""A case of each kind: a fix in the direct dependency, an override, no fix at all, and a workspace."""
+
+
+def few(cases: list[str]) -> list[Any]:
+    """Return cases as parameters of a rule that holds for each: one of each kind before a change, the rest at night."""
+    return [
+        case if case in GUARDS else pytest.param(case, marks=pytest.mark.nightly) for case in cases
+    ]
+
 
 load = LOADED.__getitem__
 
