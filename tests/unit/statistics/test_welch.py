@@ -207,8 +207,8 @@ def test_any_finite_input_gives_finite_figures(b: list[float], c: list[float]) -
         assert p is None or 0.0 <= p <= 1.0
 
 
-def test_a_hundred_thousand_cases() -> None:
-    b = [(i * 7919 % 1000) / 1000 for i in range(10**5)]
+def test_ten_thousand_cases() -> None:
+    b = [(i * 7919 % 1000) / 1000 for i in range(10**4)]
     c = [min(1.0, x + 0.002) for x in b]
     result = welch_test(b, c)
     oracle = stats.ttest_ind(c, b, equal_var=False)
