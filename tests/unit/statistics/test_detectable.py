@@ -195,7 +195,7 @@ def test_a_least_difference_needs_more_of_the_usual_tests_too(d: list[float]) ->
     rng, least = np.random.default_rng(1), 0.05
     effect = paired_detectable(d, Goal(target=1e3, null_delta=least)).effect
     assert effect is not None
-    found, number, sd = 0, 600, float(np.std(d, ddof=1))
+    found, number, sd = 0, 250, float(np.std(d, ddof=1))
     for _ in range(number):
         up = (max(effect, 0.2) + effect) / 2
         fresh = rng.choice([1.0, -1.0, 0.0], len(d), p=[up, up - effect, 1 - 2 * up + effect])

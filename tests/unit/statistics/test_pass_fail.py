@@ -76,7 +76,9 @@ def limits_of(n: int) -> dict[Outcome, float]:
     return {outcome: limit(*outcome, n) for outcome in outcomes(n)}
 
 
-@pytest.mark.parametrize("n", [4, 5, pytest.param(7, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "n", [4, pytest.param(5, marks=pytest.mark.slow), pytest.param(7, marks=pytest.mark.nightly)]
+)
 @pytest.mark.parametrize("shift", [0.0, -0.2, 0.15])
 def test_p_equals_the_largest_tail_over_the_confidence_set(n: int, shift: float) -> None:
     limits = limits_of(n)
