@@ -101,7 +101,7 @@ def settings(root, system, baseline="auto", out="out"):
 
 @pytest.fixture
 def project(made, tmp_path):
-    shutil.copytree(made, tmp_path / "project")
+    shutil.copytree(made, tmp_path / "project", copy_function=shutil.copyfile)
     return tmp_path / "project"
 
 
@@ -155,7 +155,7 @@ def test_what_was_written_holds(out):
 # Bytes
 
 
-@pytest.mark.parametrize("seq", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("seq", [1, 3, 5])
 def test_any_flipped_byte_of_a_record_is_found_and_the_record_named(out, seq):
     path = folders(out)[seq - 1] / "record.json"
     data = path.read_bytes()
@@ -169,9 +169,14 @@ def test_any_flipped_byte_of_a_record_is_found_and_the_record_named(out, seq):
 
 
 @pytest.mark.parametrize(
-    "part", ["cases/03.json", "evidence/trained.json", "evidence/promotion.json"]
+    ("seq", "part"),
+    [
+        (1, "cases/03.json"),
+        (3, "evidence/trained.json"),
+        (5, "evidence/promotion.json"),
+        (5, "cases/03.json"),
+    ],
 )
-@pytest.mark.parametrize("seq", [1, 3, 5])
 def test_a_flipped_byte_of_what_a_record_holds_the_digest_of_is_found(out, seq, part):
     path = folders(out)[seq - 1] / part
     data = path.read_bytes()
