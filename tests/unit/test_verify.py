@@ -1050,19 +1050,22 @@ def test_statuses_of_nothing_and_of_no_folder(tmp_path, capsys):
     assert main(["verify", str(tmp_path), twice, twice]) == 2
 
 
-@pytest.mark.slow
-def test_four_processes_of_forty_runs_leave_one_unforked_chain(project):
+@pytest.mark.parametrize(
+    "each",
+    [pytest.param(10, marks=pytest.mark.slow), pytest.param(40, marks=pytest.mark.nightly)],
+)
+def test_four_processes_of_many_runs_leave_one_unforked_chain(project, each):
     code = (
         "from pathlib import Path; from benchgate.runner.run import RunSettings, run_class\n"
         f"root = Path({str(project)!r})\n"
-        "for _ in range(40):\n"
+        f"for _ in range({each}):\n"
         "    run = run_class(RunSettings(task_class='level', out=root / 'many', bench_root=root / 'bench'))\n"
         "    assert not run.problems, run.problems\n"
     )
     workers = [subprocess.Popen([sys.executable, "-c", code]) for _ in range(4)]
     assert [worker.wait() for worker in workers] == [0] * 4
     runs = project / "many" / "runs" / "level"
-    assert [seq for seq, _ in numbered(runs)] == list(range(1, 161))
+    assert [seq for seq, _ in numbered(runs)] == list(range(1, 4 * each + 1))
     assert chain_faults(runs) == []
     assert not [name for name in os.listdir(runs) if name.startswith("incomplete-")]
 

@@ -62,7 +62,8 @@ from _benchgate_bench.vuln_remediation.tests.support import (
 VERSIONS = [f"{a}.{b}.{c}" for a in (0, 1, 2) for b in (0, 1, 3) for c in (0, 2)]
 TAILS = ["-rc.1", "-rc.2", "-alpha", "-0"]
 SEEDS = [
-    seed if seed < 25 else pytest.param(seed, marks=pytest.mark.nightly) for seed in range(150)
+    *range(25),
+    *(pytest.param(seed, marks=pytest.mark.nightly) for seed in range(25, 150)),
 ]
 POSITIVE = disposed("positive")
 

@@ -129,8 +129,14 @@ def of_trials(rng: np.random.Generator, n: int) -> Any:
     return after - before
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("n", [8, 12, 30])
+@pytest.mark.parametrize(
+    "n",
+    [
+        pytest.param(8, marks=pytest.mark.slow),
+        pytest.param(12, marks=pytest.mark.slow),
+        pytest.param(30, marks=pytest.mark.nightly),
+    ],
+)
 @pytest.mark.parametrize("draw", [normal, near_one, of_trials])
 def test_on_other_pairs_too(n: int, draw: Draw) -> None:
     rng = np.random.default_rng([n, len(draw.__name__)])

@@ -103,8 +103,14 @@ def test_size_is_below_the_level_at_every_share_of_changes(n: int, shift: float)
     assert worse[region(n, shift)].sum(axis=0).max(initial=0.0) <= 0.025
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("n", [60, 125, 200])
+@pytest.mark.parametrize(
+    "n",
+    [
+        pytest.param(60, marks=pytest.mark.slow),
+        pytest.param(125, marks=pytest.mark.slow),
+        pytest.param(200, marks=pytest.mark.nightly),
+    ],
+)
 @pytest.mark.parametrize("shift", [0.0, -0.1])
 def test_size_of_large_samples_has_an_upper_bound_below_the_level(n: int, shift: float) -> None:
     fewest, gains = np.full(n + 1, n + 1), 0
