@@ -24,7 +24,7 @@ REQUIRED = bool(os.environ.get("BENCHGATE_REQUIRE_INSPECT"))
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    monkeypatch.setattr(forecast, "REPETITIONS", 20)  # nothing here asks what a plan foresees
+    monkeypatch.setattr(forecast, "REPETITIONS", 2)  # nothing here asks what a plan foresees
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")
     return tmp_path
@@ -129,7 +129,7 @@ def test_repeated_samples_hold(pair, capsys):
 
 
 def test_a_chain_counts_looks_by_the_digest_of_the_baseline(pair, capsys):
-    for n in (1, 2, 3):
+    for n in (1, 2):
         rows("new.jsonl", [1, 1] * 8 + [0, 1] * 2, note=n)  # other bytes, same results
         rows("next.jsonl", [1, 1] * 9 + [n % 2, 1])
         status = main(["gate", "old.jsonl", "new.jsonl", "--out=chain", "--policy=looks=spend"])

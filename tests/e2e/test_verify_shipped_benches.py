@@ -14,6 +14,7 @@ ROOT = Path(__file__).parents[2]
 CLASSES = sorted(path.parent.name for path in (ROOT / "bench").glob("*/registration.py"))
 
 
+LARGE = "vuln-remediation"
 MAIN = "import sys; from benchgate.cli import main; sys.exit(main())"
 
 
@@ -32,8 +33,13 @@ def out(tmp_path_factory):
     return tmp_path_factory.mktemp("out")
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", CLASSES)
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(pytest.param(name, marks=pytest.mark.slow) for name in CLASSES if name != LARGE),
+        pytest.param(LARGE, marks=pytest.mark.nightly),  # its largest projects take a minute
+    ],
+)
 def test_verify_agrees_with_the_session(out, name):
     session = python(
         "-m", "pytest", f"--bench={name}", f"--bench-out={out / name}", "-v", "-p", "no:randomly"

@@ -42,7 +42,7 @@ def good_text(bench) -> str:
     ids=["no TOML", "an unknown key", "facts that are nested too deeply"],
 )
 def test_a_wrong_case_file_is_told_with_line_and_key(bench, old, new, problem):
-    """Whatever can be wrong with it is in ``tests/unit/test_bad_cases.py``."""
+    """Whatever can be wrong with it is in ``tests/unit/test_case_faults.py``."""
     bench.write("cases/02/case.toml", good_text(bench).replace(old, new, 1))
     assert_malformed(bench, bench.run(), problem)
 

@@ -9,11 +9,10 @@ import subprocess
 import sys
 from dataclasses import astuple
 from functools import cache
+from itertools import islice
 from pathlib import Path
 
 import pytest
-
-pytestmark = pytest.mark.slow  # every rubric scores every output of every system
 
 BENCH = Path(__file__).parents[2] / "bench"
 CLASSES = sorted(
@@ -21,42 +20,50 @@ CLASSES = sorted(
     for path in BENCH.glob("*/rubric.py")
     if (path.parent / "registration.py").is_file()
 )
-LARGE = {"vuln-remediation"}
-"""Classes whose outputs take seconds to score."""
+LARGE = "vuln-remediation"
+"""A class whose outputs take minutes to score; before a change that is done for its first cases alone."""
+SCORED = [
+    *(
+        pytest.param((name, None), id=name, marks=pytest.mark.slow)
+        for name in CLASSES
+        if name != LARGE
+    ),
+    pytest.param((LARGE, 10), id=LARGE, marks=pytest.mark.slow),
+    pytest.param((LARGE, None), id=f"all of {LARGE}", marks=pytest.mark.nightly),
+]
+"""Classes, each with the number of its cases, ``None`` for all."""
 
 
 @pytest.fixture(scope="module")
 def stored(scoring):
-    """Return what makes the outputs of a class and the digests of their scores, once."""
+    """Return what makes the outputs of so many cases of a class and the digests of their scores, once."""
 
     @cache
-    def outputs(name):
+    def outputs(name, most):
         with scoring.loaded(name) as bench:
             made = [
-                sample for case in scoring.cases(bench) for sample in scoring.samples(bench, case)
+                sample
+                for case in islice(scoring.cases(bench), most)
+                for sample in scoring.samples(bench, case)
             ]
         return made, scoring.digests(made)
 
     return outputs
 
 
-@pytest.mark.parametrize(
-    "name",
-    [pytest.param(name, marks=[pytest.mark.slow] * (name in LARGE)) for name in CLASSES],
-)
-def test_twice_in_one_process_and_in_another_order(scoring, stored, name):
-    held, first = stored(name)
+@pytest.mark.parametrize("which", SCORED)
+def test_twice_in_one_process_and_in_another_order(scoring, stored, which):
+    held, first = stored(*which)
     shuffled = random.Random(7).sample(held, len(held))  # noqa: S311 - an order, no secret
 
     assert len(first) == len(held) > 0
     assert first == scoring.digests(shuffled)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("hash_seed", ["1", "4242"])
-@pytest.mark.parametrize("name", CLASSES)
-def test_in_a_fresh_process(scoring, stored, name, hash_seed, tmp_path):
-    held, first = stored(name)
+@pytest.mark.parametrize("which", SCORED)
+def test_in_a_fresh_process(scoring, stored, which, hash_seed, tmp_path):
+    held, first = stored(*which)
 
     assert in_a_fresh_process(scoring, held, tmp_path, hash_seed, BENCH) == first
 
@@ -83,6 +90,7 @@ FROM_A_COUNTER = """
 """
 
 
+@pytest.mark.slow
 def test_a_rubric_that_shows_the_order_of_a_set_is_found(scoring, bench, tmp_path):
     bench.rubric(FROM_A_SET)
     (case, *_) = sorted(path.name for path in (bench.path / "cases").iterdir())
@@ -94,6 +102,7 @@ def test_a_rubric_that_shows_the_order_of_a_set_is_found(scoring, bench, tmp_pat
     assert len({str(one) for one in told}) > 1
 
 
+@pytest.mark.slow
 def test_a_rubric_that_counts_is_found(scoring, bench, monkeypatch):
     bench.rubric(FROM_A_COUNTER)
     monkeypatch.setattr(scoring, "BENCH", bench.path.parent)

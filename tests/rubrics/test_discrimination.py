@@ -12,11 +12,17 @@ CLASSES = sorted(
     for path in BENCH.glob("*/rubric.py")
     if (path.parent / "registration.py").is_file()
 )
+LARGE = "vuln-remediation"
 SCORED = 'return BenchScore(passed=False, score=0.0, breakdown={{"axis": float({value})}})'
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", CLASSES)
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(pytest.param(name, marks=pytest.mark.slow) for name in CLASSES if name != LARGE),
+        pytest.param(LARGE, marks=pytest.mark.nightly),  # its largest projects take a minute
+    ],
+)
 def test_the_readme_holds_what_the_command_prints(discrimination, name):
     printed, holds = discrimination.table(name)
     assert holds, printed

@@ -78,7 +78,7 @@ def made(tmp_path_factory):
 
 @pytest.fixture
 def project(made, tmp_path, monkeypatch):
-    shutil.copytree(made, tmp_path / "project")
+    shutil.copytree(made, tmp_path / "project", copy_function=shutil.copyfile)
     monkeypatch.chdir(tmp_path / "project")
     return tmp_path / "project"
 

@@ -854,6 +854,7 @@ def test_leak_ok_silences_its_case_and_is_in_no_digest(folder, leaks):
     assert "leak_ok" in folder.only()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(bench_classes(SHIPPED)))
 def test_few_of_the_shipped_cases_are_suspected(name, tmp_path):
     shutil.copytree(SHIPPED / name, tmp_path / name)

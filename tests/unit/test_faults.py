@@ -17,8 +17,6 @@ from benchgate.verify.validate import validate_file
 from benchgate.verify.verification import verify
 from benchgate.wire import clock, writing
 
-pytestmark = pytest.mark.slow
-
 CASE = """\
 [case]
 case_id = "{case_id}"
@@ -110,6 +108,7 @@ class Disk:
         return write
 
 
+@pytest.mark.slow
 def test_a_fault_at_any_file_operation_is_told_and_breaks_no_chain(root, capsys):
     records = faults(root)[0]
     shutil.copytree(root / "out", root / "before")
@@ -142,13 +141,17 @@ def test_a_fault_at_any_file_operation_is_told_and_breaks_no_chain(root, capsys)
     assert k > 40
 
 
-def test_a_flipped_bit_anywhere_in_a_record_is_found(root):
+@pytest.mark.parametrize(
+    "most",
+    [pytest.param(15, marks=pytest.mark.slow), pytest.param(60, marks=pytest.mark.nightly)],
+)
+def test_a_flipped_bit_anywhere_in_a_record_is_found(root, most):
     run(root)
     (newest,) = (root / "out/runs/level").glob("00000002-*")
     drawn = random.Random(12)  # noqa: S311
     for path in sorted(p for p in newest.rglob("*") if p.is_file()):
         data = path.read_bytes()
-        for place in drawn.sample(range(len(data)), k=min(len(data), 40)):
+        for place in drawn.sample(range(len(data)), k=min(len(data), most)):
             flipped = data[place] ^ (1 << drawn.randrange(8))
             path.write_bytes(data[:place] + bytes([flipped]) + data[place + 1 :])
             found = faults(root)[1]

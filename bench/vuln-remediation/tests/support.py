@@ -55,6 +55,18 @@ TWO = "024-cve-2024-55565-nanoid"
 ROLLUP = "030-cve-2024-47068-rollup"
 WORKSPACES = "031-cve-2025-7783-form-data"
 
+GUARDS = {LODASH, COOKIE, NO_FIX, WORKSPACES}
+"""A case of each kind: a fix in the direct dependency, an override, no fix at all, and a workspace."""
+
+
+def few(cases: list[str]) -> list[Any]:
+    """Return cases as parameters of a rule that holds for each: one of each kind before a change, the rest at night."""
+    searched = [case for case in cases if case not in GUARDS]
+    return [
+        *(case for case in cases if case in GUARDS),
+        *(pytest.param(case, marks=pytest.mark.nightly) for case in searched),
+    ]
+
 
 load = LOADED.__getitem__
 

@@ -150,7 +150,7 @@ def test_the_same_tool_must_write_the_same_bytes_and_another_the_same_json(field
     assert cassettes.differences(body(LODASH), made) == unlike
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_npm_does_today_what_it_did_when_it_was_recorded():
     npm = required_npm()
     made = cassettes.record(npm, CASES)

@@ -30,7 +30,7 @@ def differing(verdicts):
     ]  # fmt: skip
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_npm_agrees_on_every_output_of_every_system(npm):
     items = judges.outputs([load(case_id) for case_id in CASES], SYSTEMS)
 
@@ -40,7 +40,7 @@ def test_npm_agrees_on_every_output_of_every_system(npm):
     assert judges.sentence(len(items), verdicts) in (CLASS / "README.md").read_text()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_npm_agrees_on_damaged_locks(npm):
     items = judges.damaged_inputs([load(case_id) for case_id in CASES], seeds=1)
 
@@ -75,13 +75,20 @@ def with_two_rules(one, other):
     return judges.Item(COOKIE, f"{one} {other}", output.files()["files"])
 
 
-@pytest.mark.slow
-def test_npm_takes_the_same_of_two_rules(npm):
+@pytest.mark.parametrize(
+    "step",
+    [
+        pytest.param(7, id="some", marks=pytest.mark.slow),
+        pytest.param(1, id="all", marks=pytest.mark.nightly),  # npm takes a second for each
+    ],
+)
+def test_npm_takes_the_same_of_two_rules(npm, step):
     keys = ("cookie", "cookie@<0.7.0", "cookie@0.4", "csurf", "csurf@^1.11.0")
     versions = itertools.permutations(("0.7.1", "0.7.2"))
     pairs = itertools.product(itertools.permutations(keys, 2), versions)
 
-    verdicts = judges.judge(npm, [with_two_rules(*zip(*pair, strict=True)) for pair in pairs])
+    items = [with_two_rules(*zip(*pair, strict=True)) for pair in pairs]
+    verdicts = judges.judge(npm, items[::step])
 
     assert differing(verdicts) == []
     assert {found.whole for found in verdicts} == {True, False}

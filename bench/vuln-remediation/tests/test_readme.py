@@ -15,7 +15,7 @@ from benchgate.testing import gate_summary, gated_run, repeat_baseline
 README = (CLASS / "README.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_tables_are_what_the_command_prints(capsys):
     compare_systems.main()
 
@@ -30,7 +30,7 @@ def test_the_gate_promotes_the_ladder_as_the_readme_shows(tmp_path):
     assert indent(found, "    ") in README
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_gate_decides_on_the_others_as_the_readme_says():
     names = (*SYSTEMS, *CARELESS)
     found = {name: gated_run(CLASS, name).judgement for name in names if name != "npm-audit-fix"}

@@ -42,9 +42,9 @@ def planned(side, trials=1, **policy):
 
 
 @cache
-def usual():
+def usual(cases=12):
     """Return what is planned of the baseline that most others are compared with."""
-    return planned(baseline())
+    return planned(baseline(cases))
 
 
 def test_the_share_is_that_of_the_gates_own_decisions():
@@ -70,7 +70,8 @@ def test_the_same_plan_is_the_same_again_and_a_larger_gain_is_found_more_often()
 
 
 def test_more_cases_and_more_trials_find_less():
-    effects = [planned(baseline(n), k).detectable for n, k in ((12, 1), (24, 1), (24, 4))]
+    outlooks = [usual(12), usual(20), planned(baseline(20), 4)]
+    effects = [outlook.detectable for outlook in outlooks]
     assert effects == sorted(effects, reverse=True)
     assert len({*effects}) == 3
 
@@ -97,7 +98,7 @@ def test_the_number_of_simulated_runs_follows_from_the_number_of_cases(monkeypat
 
 
 def test_a_baseline_whose_trials_agree_shows_nothing_of_what_pairs_share():
-    one = baseline(trials=1)
+    one = baseline(12, trials=1)
     same = Arm(scores=one.scores, case_ids=one.case_ids, trials=tuple(r * 2 for r in one.trials))
     for side in (one, same):
         assert planned(side).is_lower_limit
@@ -169,14 +170,14 @@ def test_without_a_score_range_the_best_candidate_is_far_better():
 def test_looks_that_spend_alpha_end():
     found = planned(baseline(12), looks="spend")
     assert found.looks == 7
-    assert planned(baseline(12)).looks is None
+    assert usual().looks is None
 
 
 def test_cases_of_one_cluster_are_one_unit():
     names = tuple(f"s{number // 2}" for number in range(20))
     shared = planned(baseline(clusters=names))
     assert shared.units == 10
-    assert shared.detectable > usual().detectable
+    assert shared.detectable > usual(20).detectable
 
 
 def test_not_worse_of_many_cases_is_reckoned_and_not_simulated():
@@ -223,13 +224,13 @@ def test_a_run_that_cannot_be_compared_with_itself_is_refused(side, policy, why)
 
 
 def test_a_gain_on_half_of_the_cases_is_found_less_often_and_clusters_gain_as_a_whole():
-    side = baseline(24)
+    side = baseline(12)
     runs = Simulation(side, rules(), 1)
     after, same = (runs.sides(gain, 3, is_uneven=True)[1].scores for gain in (0.01, 0.0))
     gains = [round(c - b, 9) for b, c in zip(same, after, strict=True)]
     assert {*gains} == {0.0, 0.02}
     assert runs.chance(0.1, is_uneven=True).share <= runs.chance(0.1).share
-    outlook = planned(side)
+    outlook = usual(12)
     assert outlook.uneven.share <= outlook.chance.share
 
 

@@ -62,27 +62,35 @@ def _report(outputs, before=None):
     return build_report(plan, trials, Taxonomy(RESERVED))
 
 
+MOST = 5
+"""Verdicts that are drawn of each output; a run with fewer has the first of them."""
+
+
 def _noted(random, *, cases=40, verdicts=3, judge=0.15):
     """Return what is said of two runs on the same cases, whose true scores differ by 0.1 and a noise of 0.1."""
     truth = random.uniform(0.3, 0.6, cases)
     sides = []
     for gain in (0.0, 0.1):
         true = truth + gain + random.normal(0.0, 0.1, cases)
-        seen = np.clip(true[:, None] + random.normal(0.0, judge, (cases, verdicts)), 0.0, 1.0)
-        sides.append({f"c{n:02}": [float(x) for x in row] for n, row in enumerate(seen)})
+        seen = np.clip(true[:, None] + random.normal(0.0, judge, (cases, MOST)), 0.0, 1.0)
+        rows = seen[:, :verdicts].tolist()
+        sides.append({f"c{n:02}": row for n, row in enumerate(rows)})
     before, after = map(_report, sides)
     policy = make_policy({"test": "paired", "safety": "optional"})
     figures, _ = weigh_arms(arm(before), arm(after), policy, advice=False)
     return dict(observer_noise(after, figures)).get("observer_noise")
 
 
-def _widths(random, **drawn):
-    return [tuple(map(float, re.search(TEXT, _noted(random, **drawn)).groups())) for _ in range(60)]
+def _widths(verdicts):
+    """Return what is said of 30 pairs of runs, the same ones for each number of verdicts."""
+    random = np.random.default_rng(36)
+    texts = [_noted(random, verdicts=verdicts) for _ in range(30)]
+    return [tuple(map(float, re.search(TEXT, text).groups())) for text in texts]
 
 
 def test_what_more_verdicts_would_give_is_what_they_give():
-    random = np.random.default_rng(36)
-    three, five = _widths(random, verdicts=3), _widths(random, verdicts=5)
+    three = _widths(3)
+    five = _widths(5)
     assert {row[1] for row in three} == {5.0}
     promised, given = mean(row[2] for row in three), mean(row[0] for row in five)
     assert promised == pytest.approx(given, rel=0.03)
@@ -107,8 +115,8 @@ def test_flips_are_named_by_case():
 
 
 def test_an_output_that_was_observed_in_two_runs_tells_as_much():
-    truth = np.random.default_rng(4).uniform(0.3, 0.6, 4000)
-    noise = np.random.default_rng(5).normal(0.0, 0.1, (3, 4000))
+    truth = np.random.default_rng(4).uniform(0.3, 0.6, 1000)
+    noise = np.random.default_rng(5).normal(0.0, 0.1, (3, 1000))
     scores = [{f"c{n}": [float(x)] for n, x in enumerate(np.clip(truth + d, 0, 1))} for d in noise]
     baseline, candidate = _report(scores[0]), _report(scores[1], before=scores[2])
     policy = make_policy({"test": "paired", "safety": "optional"})

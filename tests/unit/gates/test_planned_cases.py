@@ -33,8 +33,14 @@ def figures(differences, labels=None, before=0.0, **policy):
     return compare_vectors(*arms, GatePolicy(**{**RULES, **policy})).figures.significance
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("sizes", [UNEQUAL, [20] + [2] * 15, [5] * 12])
+@pytest.mark.parametrize(
+    "sizes",
+    [
+        pytest.param([5] * 12, marks=pytest.mark.slow),
+        pytest.param([20] + [2] * 15, marks=pytest.mark.nightly),
+        pytest.param(UNEQUAL, marks=pytest.mark.nightly),
+    ],
+)
 def test_in_clusters_an_effect_is_found_as_often_as_promised(sizes):
     rng, labels, found, number = np.random.default_rng(len(sizes)), labels_of(sizes), 0, 250
 

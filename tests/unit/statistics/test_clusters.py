@@ -237,7 +237,7 @@ def test_another_number_of_labels_is_refused(test: Any) -> None:
 
 
 def test_worthless_candidates_on_ten_clusters_of_five_rarely_pass() -> None:
-    of, repetitions = labels([5] * 10), 600
+    of, repetitions = labels([5] * 10), 300
     drawn = [draw([5] * 10, seed, mean=0.0) for seed in range(repetitions)]
     clustered = sum(paired_test(d, of).p_greater <= 0.025 for d in drawn)
     plain = sum(paired_t(d).p_greater <= 0.025 for d in drawn)

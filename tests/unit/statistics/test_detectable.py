@@ -129,8 +129,14 @@ def of_trials(rng: np.random.Generator, n: int) -> Any:
     return after - before
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("n", [8, 12, 30])
+@pytest.mark.parametrize(
+    "n",
+    [
+        pytest.param(8, marks=pytest.mark.slow),
+        pytest.param(12, marks=pytest.mark.slow),
+        pytest.param(30, marks=pytest.mark.nightly),
+    ],
+)
 @pytest.mark.parametrize("draw", [normal, near_one, of_trials])
 def test_on_other_pairs_too(n: int, draw: Draw) -> None:
     rng = np.random.default_rng([n, len(draw.__name__)])
@@ -195,7 +201,7 @@ def test_a_least_difference_needs_more_of_the_usual_tests_too(d: list[float]) ->
     rng, least = np.random.default_rng(1), 0.05
     effect = paired_detectable(d, Goal(target=1e3, null_delta=least)).effect
     assert effect is not None
-    found, number, sd = 0, 600, float(np.std(d, ddof=1))
+    found, number, sd = 0, 250, float(np.std(d, ddof=1))
     for _ in range(number):
         up = (max(effect, 0.2) + effect) / 2
         fresh = rng.choice([1.0, -1.0, 0.0], len(d), p=[up, up - effect, 1 - 2 * up + effect])

@@ -76,7 +76,9 @@ def limits_of(n: int) -> dict[Outcome, float]:
     return {outcome: limit(*outcome, n) for outcome in outcomes(n)}
 
 
-@pytest.mark.parametrize("n", [4, 5, pytest.param(7, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "n", [4, pytest.param(5, marks=pytest.mark.slow), pytest.param(7, marks=pytest.mark.nightly)]
+)
 @pytest.mark.parametrize("shift", [0.0, -0.2, 0.15])
 def test_p_equals_the_largest_tail_over_the_confidence_set(n: int, shift: float) -> None:
     limits = limits_of(n)
@@ -101,8 +103,14 @@ def test_size_is_below_the_level_at_every_share_of_changes(n: int, shift: float)
     assert worse[region(n, shift)].sum(axis=0).max(initial=0.0) <= 0.025
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("n", [60, 125, 200])
+@pytest.mark.parametrize(
+    "n",
+    [
+        pytest.param(60, marks=pytest.mark.slow),
+        pytest.param(125, marks=pytest.mark.slow),
+        pytest.param(200, marks=pytest.mark.nightly),
+    ],
+)
 @pytest.mark.parametrize("shift", [0.0, -0.1])
 def test_size_of_large_samples_has_an_upper_bound_below_the_level(n: int, shift: float) -> None:
     fewest, gains = np.full(n + 1, n + 1), 0

@@ -148,14 +148,14 @@ def test_degrees_of_freedom_stay_in_their_range(b: list[float], c: list[float]) 
 
 
 def test_identical_constant_arms_are_never_significant() -> None:
+    # Equal to one arm is equal to each other: not every pair need be tried.
     samples: dict[float, list[Summary]] = {
         c / 100: [summarize([c / 100] * n) for n in range(2, 41)] for c in range(1, 100)
     }
     bad = [
         (c, b.n, a.n)
-        for c, arms in samples.items()
-        for b in arms
-        for a in arms
+        for c, (b, *arms) in samples.items()
+        for a in (b, *arms)
         if mean_difference(b, a) != 0.0 or (spread := _apart(b, a)) is None or spread.squared_se
     ]
     assert bad == []
@@ -207,8 +207,8 @@ def test_any_finite_input_gives_finite_figures(b: list[float], c: list[float]) -
         assert p is None or 0.0 <= p <= 1.0
 
 
-def test_a_hundred_thousand_cases() -> None:
-    b = [(i * 7919 % 1000) / 1000 for i in range(10**5)]
+def test_ten_thousand_cases() -> None:
+    b = [(i * 7919 % 1000) / 1000 for i in range(10**4)]
     c = [min(1.0, x + 0.002) for x in b]
     result = welch_test(b, c)
     oracle = stats.ttest_ind(c, b, equal_var=False)

@@ -23,6 +23,7 @@ from benchgate.training_types import (
     RlPayloadError,
 )
 
+some = settings(max_examples=settings().max_examples * 40 // 100)
 finite = st.floats(allow_nan=False, allow_infinity=False)
 names = st.from_regex(r"\A[a-z0-9][a-z0-9 _-]{0,8}\Z")
 times = st.datetimes(timezones=st.just(UTC)).map(datetime.isoformat)
@@ -248,6 +249,7 @@ def same(found, expected):
     )
 
 
+@some
 @given(payloads())
 def test_an_aligned_bundle_passes(payload):
     bundle = RlPayloadBundle(**payload)
@@ -256,7 +258,7 @@ def test_an_aligned_bundle_passes(payload):
 
 
 @pytest.mark.parametrize(("code", "corrupt"), CORRUPTIONS)
-@settings(max_examples=settings().max_examples * 15 // 100)
+@settings(max_examples=settings().max_examples * 6 // 100)
 @given(data=st.data())
 def test_a_single_corruption_gives_its_own_error_first(data, code, corrupt):
     payload = data.draw(payloads())
@@ -279,6 +281,7 @@ def test_a_single_corruption_gives_its_own_error_first(data, code, corrupt):
     assert found[:1] == ([] if "advantages" in field else [(code, field)])
 
 
+@some
 @given(payloads())
 def test_what_an_evaluator_does_not_know_may_be_left_out(payload):
     payload["advantages"] = payload["trajectory"]["rollout_id"] = None
@@ -294,6 +297,7 @@ def test_what_an_evaluator_does_not_know_may_be_left_out(payload):
     assert RlPayloadBundle.read_json(bundle.model_dump_json().encode()) == bundle
 
 
+@some
 @given(st.data())
 def test_all_errors_come_in_the_order_of_the_checks(data):
     payload = data.draw(payloads())
@@ -360,6 +364,7 @@ def test_the_total_return_is_not_compared_with_the_rewards(payload):
     RlPayloadBundle(**payload).validate_bundle()
 
 
+@some
 @given(payloads())
 def test_json_and_pickle_and_execnet_give_the_bundle_back(payload):
     bundle = RlPayloadBundle(**payload)

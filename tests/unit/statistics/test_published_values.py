@@ -19,14 +19,17 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.filterwarnings("error")
 
-HUGE, SLOW = "huge_n_summary_1e6", pytest.mark.slow
+HUGE = "huge_n_summary_1e6"
+"""A million values, which take seconds."""
 DATA = Path(__file__).parents[2] / "data" / "statistics_reference.json"
 REFERENCE: dict[str, list[dict[str, Any]]] = json.loads(DATA.read_text(encoding="utf-8"))
 
 
 def cases(section: str) -> list[Any]:
     return [
-        pytest.param(case, id=(name := case.get("name")), marks=SLOW if name == HUGE else ())
+        pytest.param(
+            case, id=(name := case.get("name")), marks=pytest.mark.nightly if name == HUGE else ()
+        )
         for case in REFERENCE[section]
     ]
 
