@@ -10,8 +10,11 @@ import pkgutil
 import shutil
 import sys
 from functools import cached_property
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib import import_module, metadata
+from importlib.util import find_spec
 from textwrap import dedent, indent
+from threading import Thread
 from typing import TYPE_CHECKING
 
 import pytest
@@ -84,6 +87,19 @@ FAILURE_MODES = """
 severity = "warn"
 description = "The answer is not the expected one."
 """
+HTTP_LIBRARY = next((name for name in ("httpx2", "httpx") if find_spec(name)), None)
+ASKING = f"""
+import os
+import {HTTP_LIBRARY} as httpx
+
+async def system(case):
+    question = (case.input_path / "question.txt").read_text()
+    url = os.environ.get("ECHO_URL", "http://127.0.0.1:9") + "/ask"
+    async with httpx.AsyncClient(transport=case.http_transport()) as client:
+        response = await client.post(url, json={{"question": question}})
+    return {{"answer": response.json()["answer"]}}
+"""
+"""A system that asks a service; at the port 9 nothing answers."""
 CASE = {
     "disposition": '"positive"',
     "difficulty": '"easy"',
@@ -354,3 +370,36 @@ def bench(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Bench:
 def echo(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     return Echo(tmp_path)
+
+
+class Asked(list):
+    """What a service was asked, in order; ``key`` is in each of its answers."""
+
+    key = ""
+
+
+@pytest.fixture
+def service(monkeypatch):
+    """Answer what :data:`ASKING` asks; return what was asked, by this process or by others."""
+    asked = Asked()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self):
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            asked.append(body["question"])
+            reply = {"answer": body["question"].upper(), "key": asked.key}
+            data = json.dumps(reply).encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        def log_message(self, *_):
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    Thread(target=server.serve_forever, args=[0.01], daemon=True).start()
+    monkeypatch.setenv("ECHO_URL", f"http://127.0.0.1:{server.server_address[1]}")
+    yield asked
+    server.shutdown()
+    server.server_close()
