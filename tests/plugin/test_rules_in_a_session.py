@@ -100,3 +100,53 @@ def test_a_key_in_an_answer_fails_the_session_and_is_nowhere(bench, service, mon
         ["*request 1 (POST) cannot be recorded: in its answer the body has*SHOP_TOKEN*"]
     )
     assert not list(bench.root.rglob("*.http.json"))
+
+
+# what trials cost: tests/engine/test_usage.py
+
+SPENDS = "case.usage.add(cost_usd=0.5, tokens_in=100, tokens_out=10, model='m-1')\n"
+ONCE = {"cost_usd": 0.5, "tokens_in": 100, "tokens_out": 10, "calls": 1, "model": "m-1"}
+TWICE = {"cost_usd": 1.0, "tokens_in": 200, "tokens_out": 20, "calls": 2, "model": "m-1"}
+
+
+def test_an_attempt_that_a_plugin_repeats_is_paid_for_too(bench):
+    bench.system(SPENDS + "seen.append(1)\nif len(seen) < 3: raise ValueError('no')")
+    bench.write("system.py", (bench.path / "system.py").read_text() + "seen = []\n")
+    bench.run("-p", "rerunfailures", "--reruns=2", "bench/echo/cases/01")
+    assert bench.selected()["per_case"][0]["usage"]["cost_usd"] == 1.5
+
+
+def test_an_excused_trial_is_paid_for(bench):
+    bench.system(SPENDS)
+    (bench.root / "conftest.py").write_text(
+        "import pytest\n"
+        "def pytest_collection_modifyitems(items):\n"
+        "    items[0].add_marker(pytest.mark.xfail(strict=True, reason='known'))\n"
+    )
+    bench.run()
+    assert (bench.result("01")["outcome"], bench.result("01")["usage"]) == ("skipped", ONCE)
+
+
+def test_costs_are_shown_for_cases_and_run(bench):
+    bench.system("if case.case_id != '03': " + SPENDS)
+    result = bench.run("-v", "--junitxml=x.xml", "--json-report", "-p", "pytest_jsonreport")
+    result.stdout.fnmatch_lines(
+        [
+            "cost      1.7500 USD",
+            "case  score  penalty  cost USD  tokens in     out  result",
+            "01    1.000    0.000    0.7500        100      10  passed",
+            "03    1.000    0.000    0.2500          -       -  passed",
+            "usage     1.0000 USD, 200 tokens in, 20 out, 2 calls (m-1); judging 0.7500 USD",
+        ]
+    )
+    xml = (bench.root / "x.xml").read_text()
+    for name, value in (("cost_usd", 0.75), ("tokens_in", 100), ("calls", 1), ("model", "m-1")):
+        assert f'name="bench.{name}" value="{value}"' in xml
+    assert 'name="bench.echo.cost_usd" value="1.75"' in xml
+    (section,) = json.loads((bench.root / ".report.json").read_text())["benchgate"]
+    assert section["usage"] == TWICE
+    # Without any there is no such line and no such column.
+    bench.system()
+    result = bench.run("-v")
+    result.stdout.no_fnmatch_line("usage *")
+    result.stdout.fnmatch_lines(["case  score  penalty  result"])

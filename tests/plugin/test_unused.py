@@ -40,7 +40,7 @@ def test_nothing_heavy_is_imported_before_a_bench_is_compared(bench, tmp_path_fa
     elsewhere, here = str(tmp_path_factory.mktemp("elsewhere")), str(bench.root)
     for folder, name in ((elsewhere, "test_plain.py"), (here, "test_here.py")):
         Path(folder, name).write_text("def test_plain(): pass")
-    options = ([], ["test_plain.py"], ["--co"], ["--help"], ["--markers"])
+    options = ([], ["--help"], ["--markers"])
     runs = [*((elsewhere, args) for args in options), (here, []), (here, ["--bench=echo", "--co"])]
     *plain, listed = imported(*runs)
     for run, (status, heavy, loaded) in zip(runs, plain, strict=False):
