@@ -118,7 +118,6 @@ def assert_as_kept(name, text):
     [
         *((name, 80) for name in ("strong", "alike", "harmful", "worse", "broken")),
         ("strong", 120),
-        ("broken", 120),
     ],
 )
 def test_a_session_prints_what_is_kept(reports, monkeypatch, system, columns):

@@ -35,12 +35,13 @@ def imported(*runs) -> list[tuple[int, list[str], list[str]]]:
     return [tuple(one) for one in json.loads(done.stderr.splitlines()[-1])]
 
 
+@pytest.mark.slow
 def test_nothing_heavy_is_imported_before_a_bench_is_compared(bench, tmp_path_factory):
     """Neither where no bench is, nor beside one that is not asked for; to list its cases needs no statistics."""
     elsewhere, here = str(tmp_path_factory.mktemp("elsewhere")), str(bench.root)
     for folder, name in ((elsewhere, "test_plain.py"), (here, "test_here.py")):
         Path(folder, name).write_text("def test_plain(): pass")
-    options = ([], ["--help"], ["--markers"])
+    options = ([], ["test_plain.py"], ["--co"], ["--help"], ["--markers"])
     runs = [*((elsewhere, args) for args in options), (here, []), (here, ["--bench=echo", "--co"])]
     *plain, listed = imported(*runs)
     for run, (status, heavy, loaded) in zip(runs, plain, strict=False):
