@@ -128,6 +128,7 @@ def test_a_system_that_removes_the_output_folder_loses_no_report(bench):
     bench.system(f"import shutil; shutil.rmtree({str(bench.out)!r}, ignore_errors=True)")
     result = bench.run()
     assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines(["FAILED *: cannot be written: No such file or directory*"])
     assert '"run_id"' in result.stderr.str()
 
 

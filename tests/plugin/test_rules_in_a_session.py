@@ -6,7 +6,10 @@ One or two sessions for each rule show that option, setting, exit status and rep
 
 from __future__ import annotations
 
+import errno
 import json
+import os
+from pathlib import Path
 
 import pytest
 
@@ -150,3 +153,52 @@ def test_costs_are_shown_for_cases_and_run(bench):
     result = bench.run("-v")
     result.stdout.no_fnmatch_line("usage *")
     result.stdout.fnmatch_lines(["case  score  penalty  result"])
+
+
+# the output folder: tests/engine/test_output_folder.py
+
+
+def test_a_full_disk_at_the_end_is_told_and_the_report_is_not_lost(bench, monkeypatch):
+    real = os.open
+
+    def open_(path, flags, *arguments, **options):
+        if flags & os.O_WRONLY and Path(os.fsdecode(path)).name.lstrip(".").startswith(
+            "record.json"
+        ):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return real(path, flags, *arguments, **options)
+
+    monkeypatch.setattr(os, "open", open_)
+    result = bench.run()
+    result.assert_outcomes(passed=3)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines(
+        ["FAILED the run is not recorded: */record.json: cannot be written: No space left*"]
+    )
+    assert json.loads(result.stderr.str())["case_count"] == 3
+
+
+def test_an_output_folder_that_cannot_be_used_is_wrong_use(bench):
+    bench.system('raise AssertionError("was run")')
+    (bench.root / "taken").write_text("kept")
+    result = bench.run("--bench-out=taken")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*taken*: cannot be created: *"])
+    result.stdout.no_fnmatch_line("*was run*")
+    (bench.out / "runs/echo").mkdir(parents=True)
+    (bench.out / "runs/echo/HEAD.json").write_text("{")
+    result = bench.run()
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*runs/echo/HEAD.json: *"])
+    result.stdout.no_fnmatch_line("*was run*")
+
+
+def test_an_output_folder_of_another_user_is_a_warning(bench, monkeypatch):
+    bench.out.mkdir()
+    owner = os.stat(bench.out).st_uid
+    monkeypatch.setattr(os, "geteuid", lambda: owner + 1)
+    result = bench.run()
+    assert result.ret == pytest.ExitCode.OK
+    result.stdout.fnmatch_lines(
+        [f"warning   *.benchgate belongs to user {owner}, not to {owner + 1}"]
+    )
