@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import faulthandler
+import gc
 import hashlib
 import json
 import os
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 
 # Small matrices, and other tests beside: more threads only wait for each other. Workers and commands inherit it.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+# To collect modules, and to run a session, makes objects by the ten thousand: looking for cycles after each 700 of them
+# took a sixth of the time.
+gc.set_threshold(20_000, 20, 20)
 if "PYTEST_XDIST_WORKER" in os.environ:  # traced or not, what its tests start is not
     for name in ("COVERAGE_PROCESS_START", "COVERAGE_PROCESS_CONFIG"):
         os.environ.pop(name, None)
@@ -350,6 +354,7 @@ def imported() -> None:
     for module in pkgutil.walk_packages(benchgate.__path__, "benchgate."):
         import_module(module.name)
     import_module("scipy.special")
+    gc.freeze()  # what was imported stays: nobody has to look through it for cycles
 
 
 @pytest.fixture
