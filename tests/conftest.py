@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import faulthandler
+import gc
 import hashlib
 import json
 import os
@@ -10,8 +11,11 @@ import pkgutil
 import shutil
 import sys
 from functools import cached_property
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib import import_module, metadata
+from importlib.util import find_spec
 from textwrap import dedent, indent
+from threading import Thread
 from typing import TYPE_CHECKING
 
 import pytest
@@ -23,6 +27,9 @@ if TYPE_CHECKING:
 
 # Small matrices, and other tests beside: more threads only wait for each other. Workers and commands inherit it.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+# To collect modules, and to run a session, makes objects by the ten thousand: looking for cycles after each 700 of them
+# took a sixth of the time.
+gc.set_threshold(20_000, 20, 20)
 if "PYTEST_XDIST_WORKER" in os.environ:  # traced or not, what its tests start is not
     for name in ("COVERAGE_PROCESS_START", "COVERAGE_PROCESS_CONFIG"):
         os.environ.pop(name, None)
@@ -84,6 +91,19 @@ FAILURE_MODES = """
 severity = "warn"
 description = "The answer is not the expected one."
 """
+HTTP_LIBRARY = next((name for name in ("httpx2", "httpx") if find_spec(name)), None)
+ASKING = f"""
+import os
+import {HTTP_LIBRARY} as httpx
+
+async def system(case):
+    question = (case.input_path / "question.txt").read_text()
+    url = os.environ.get("ECHO_URL", "http://127.0.0.1:9") + "/ask"
+    async with httpx.AsyncClient(transport=case.http_transport()) as client:
+        response = await client.post(url, json={{"question": question}})
+    return {{"answer": response.json()["answer"]}}
+"""
+"""A system that asks a service; at the port 9 nothing answers."""
 CASE = {
     "disposition": '"positive"',
     "difficulty": '"easy"',
@@ -334,6 +354,7 @@ def imported() -> None:
     for module in pkgutil.walk_packages(benchgate.__path__, "benchgate."):
         import_module(module.name)
     import_module("scipy.special")
+    gc.freeze()  # what was imported stays: nobody has to look through it for cycles
 
 
 @pytest.fixture
@@ -354,3 +375,36 @@ def bench(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Bench:
 def echo(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     return Echo(tmp_path)
+
+
+class Asked(list):
+    """What a service was asked, in order; ``key`` is in each of its answers."""
+
+    key = ""
+
+
+@pytest.fixture
+def service(monkeypatch):
+    """Answer what :data:`ASKING` asks; return what was asked, by this process or by others."""
+    asked = Asked()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self):
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            asked.append(body["question"])
+            reply = {"answer": body["question"].upper(), "key": asked.key}
+            data = json.dumps(reply).encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        def log_message(self, *_):
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    Thread(target=server.serve_forever, args=[0.01], daemon=True).start()
+    monkeypatch.setenv("ECHO_URL", f"http://127.0.0.1:{server.server_address[1]}")
+    yield asked
+    server.shutdown()
+    server.server_close()

@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+from tests.conftest import Echo
+
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)> {{ 7*7 }} \u202eevil\u2066 @all #1"
 
 
@@ -14,9 +16,10 @@ def hostile_text():
     return HOSTILE
 
 
-@pytest.fixture
-def hostile_report(bench):
-    """Every text that a bench or a system can give is hostile; one output has 2 MB."""
+@pytest.fixture(scope="module")
+def hostile_report(tmp_path_factory):
+    """Every text that a bench or a system can give is hostile; one output has 2 MB. Tests only read it."""
+    bench = Echo(tmp_path_factory.mktemp("hostile"))
     bench.write(
         "failure_modes.toml",
         f'[failure_modes.{json.dumps(HOSTILE)}]\nseverity = "block"\ndescription = {json.dumps(HOSTILE)}\n',

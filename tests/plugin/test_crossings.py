@@ -455,9 +455,9 @@ def test_a_rerun_or_skipped_trial_is_no_clean_run_by_path_whatever_decides(bench
     "given", [("--bench=echo",), ("bench/echo/cases", "-n2")], ids=["--bench", "path, workers"]
 )
 def test_each_trial_has_the_limit_of_its_case_else_that_of_the_option(bench, given):
-    bench.case("02", timeout_seconds="0.2")
+    bench.case("02", timeout_seconds="1")
     bench.system("import time\nif case.case_id != '01': time.sleep(30)")
-    result = run(bench, *given, "--bench-timeout=0.3", "--bench-trials=2")
+    result = run(bench, *given, "--bench-timeout=2", "--bench-trials=2")
     result.assert_outcomes(passed=2, failed=4)
     details = {
         item: bench.trial(item)["result"]["failure_modes"][0]["detail"]
@@ -466,7 +466,7 @@ def test_each_trial_has_the_limit_of_its_case_else_that_of_the_option(bench, giv
     }
     assert details == {
         f"{case}{trial}": f"timed out after {limit} s"
-        for case, limit in (("02", "0.2"), ("03", "0.3"))
+        for case, limit in (("02", "1"), ("03", "2"))
         for trial in ("", "-t1")
     }
     assert main(["verify", str(bench.out)]) == 0

@@ -165,11 +165,11 @@ needs_numbers = pytest.mark.skipif(
 )
 @pytest.mark.parametrize("number", ['"{}"', pytest.param("{}", marks=needs_numbers)])
 def test_native_toml(bench, number):
-    numbers = {"trials": "2", "seed": "7", "timeout": "0.2"}
+    numbers = {"trials": "2", "seed": "7", "timeout": "1.5"}
     lines = [f"bench_{name} = {number.format(value)}\n" for name, value in numbers.items()]
     text = f'[tool.pytest]\nbench_policy = ["alpha=0.01", "min_cases=3"]\n{"".join(lines)}'
     (bench.root / "pyproject.toml").write_text(text)
-    bench.system("import time\nif case.case_id == '02' and case.trial: time.sleep(5)")
+    bench.system("import time\nif case.case_id == '02' and case.trial: time.sleep(60)")
     bench.run()
     record = bench.record()
     assert (record["report"]["seed"], record["policy"]["min_cases"]) == (7, 3)

@@ -11,15 +11,6 @@ def fail(bench, case_id: str) -> None:
     bench.case(case_id, answer="something else")
 
 
-def test_last_failed_runs_the_failed_cases_alone(bench):
-    fail(bench, "02")
-    bench.run().assert_outcomes(passed=2, failed=1)
-    result = bench.run("--lf")
-    result.assert_outcomes(failed=1, deselected=result.parseoutcomes().get("deselected", 0))
-    assert bench.outcomes(bench.selected()) == {"02": "scored"}
-    assert bench.head()["seq"] == 1
-
-
 def test_last_failed_runs_the_failed_trial_alone(bench):
     bench.rubric("return BenchScore(passed=(case.case_id, case.trial) != ('02', 1), score=1.0)")
     bench.run("--bench-trials=2").assert_outcomes(passed=5, failed=1)
@@ -30,8 +21,10 @@ def test_last_failed_runs_the_failed_trial_alone(bench):
 def test_last_failed_by_path(bench):
     fail(bench, "02")
     bench.pytest("bench/echo").assert_outcomes(passed=2, failed=1)
-    bench.pytest("bench/echo", "--lf")
+    result = bench.pytest("bench/echo", "--lf")
+    result.assert_outcomes(failed=1, deselected=result.parseoutcomes().get("deselected", 0))
     assert bench.outcomes(bench.selected()) == {"02": "scored"}
+    assert bench.head()["seq"] == 1
 
 
 def test_failed_first_runs_all_and_the_failed_ones_first(bench):
@@ -87,27 +80,22 @@ def test_collect_only_runs_and_writes_nothing(bench):
     assert not (bench.out / "runs").exists()
 
 
-def test_a_run_without_the_terminal_reporter_is_recorded(bench):
-    result = bench.run("-p", "no:terminal")
-    assert result.ret == pytest.ExitCode.OK
-    assert bench.record()["report"]["complete"] is True
-
-
-def test_a_run_without_the_cache_is_recorded(bench):
-    result = bench.run("-p", "no:cacheprovider")
+def test_a_run_without_terminal_reporter_and_cache_is_recorded(bench):
+    result = bench.run("-p", "no:terminal", "-p", "no:cacheprovider")
     assert result.ret == pytest.ExitCode.OK
     assert not (bench.root / ".pytest_cache").exists()
     assert bench.record()["report"]["complete"] is True
 
 
-@pytest.mark.parametrize("seed", ["1", "3"])
-def test_the_order_that_cases_run_in_does_not_matter(bench, seed):
+def test_the_order_that_cases_run_in_does_not_matter(bench):
     fail(bench, "02")
     bench.engine()
     before = bench.record()["report"]
-    options = ("-p", "no:hypothesispytest", f"--randomly-seed={seed}", "--bench=echo")
+    options = ("-p", "no:hypothesispytest", "--randomly-seed=3", "--bench=echo", "-v")
     result = bench.pytester.runpytest(*options)
     result.assert_outcomes(passed=2, failed=1)
+    lines = [line for line in result.outlines if "case.toml::" in line and "%" in line]
+    assert lines != sorted(lines)
     after = bench.record()["report"]
     assert after["run_id"] == before["run_id"]
     assert [trial["case_id"] for trial in after["per_case"]] == ["01", "02", "03"]
@@ -156,8 +144,6 @@ def test_a_rerun_of_a_malformed_case_is_recorded(bench):
 
 MARKS = {
     "skip": 'pytest.mark.skip(reason="flaky")',
-    "skipif": 'pytest.mark.skipif(True, reason="flaky")',
-    "skipif by text": 'pytest.mark.skipif("True", reason="flaky")',
     "xfail": 'pytest.mark.xfail(reason="flaky")',
     "xfail without running": 'pytest.mark.xfail(reason="flaky", run=False)',
     "strict xfail": 'pytest.mark.xfail(reason="flaky", strict=True)',
@@ -176,7 +162,9 @@ def mark(bench, marker: str) -> None:
 @pytest.mark.parametrize(
     ("marker", "answer"),
     [
-        *((marker, "something else" if "xfail" in marker else "Q02") for marker in MARKS),
+        ("skip", "Q02"),
+        ("xfail", "something else"),
+        ("xfail without running", "something else"),
         ("strict xfail", "Q02"),
     ],
 )
@@ -228,14 +216,6 @@ def test_a_conftest_hook_that_fails_around_a_case_never_passes(bench, hook):
     result = bench.run("--bench-exit=gate")
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     result.stdout.fnmatch_lines(["*RuntimeError: around*"])
-
-
-@pytest.mark.parametrize("hook", ["pytest_runtest_setup", "pytest_runtest_call"])
-def test_a_case_that_a_conftest_hook_stops_is_not_run(bench, hook):
-    bench.pytester.makeconftest(
-        f"def {hook}(item):\n    if item.name == '02': raise RuntimeError('around')\n"
-    )
-    bench.run()
     assert bench.outcomes()["02"] in {"not_run", "scored"}
     assert bench.record()["report"]["complete"] is False
 
@@ -252,14 +232,6 @@ def test_a_class_conftest_that_raises_is_an_error_and_nothing_passes(bench):
     result = bench.run()
     assert result.ret not in {pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED}
     assert not list(bench.out.glob("runs/echo/0*"))
-
-
-def test_a_maximum_of_failures_is_kept(bench):
-    for case_id in ("01", "02"):
-        fail(bench, case_id)
-    result = bench.run("--maxfail=2")
-    assert result.ret != pytest.ExitCode.OK
-    assert bench.outcomes()["03"] == "not_run"
 
 
 def test_a_dropped_case_makes_the_run_a_selection(bench):

@@ -26,7 +26,7 @@ def properties(bench) -> dict[str, list[tuple[str, str]]]:
     }
 
 
-def test_junit_has_each_property_once(mixed):
+def test_junit_has_each_property_once_counts_and_texts(mixed):
     mixed.run("--junitxml=out.xml")
     found = properties(mixed)
     assert sorted(found["01"]) == [
@@ -45,10 +45,6 @@ def test_junit_has_each_property_once(mixed):
         ("bench.passed", "False"),
     ]
     assert found["04"] == [("bench.outcome", "not_run")]
-
-
-def test_junit_counts_and_texts(mixed):
-    mixed.run("--junitxml=out.xml")
     suite = ET.parse(mixed.root / "out.xml").find("testsuite")  # noqa: S314
     assert {key: suite.get(key) for key in ("tests", "failures", "errors", "skipped")} == {
         "tests": "4",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchgate.cli import main
+from benchgate.wire.shard import Shard
 
 
 @pytest.fixture
@@ -13,12 +14,22 @@ def retired(bench):
     return bench
 
 
-@pytest.mark.parametrize("options", [[], ["-n2"], ["--bench-isolation=process"]], ids=str)
-def test_it_is_not_collected_and_the_run_is_a_full_one(retired, options):
-    retired.run(*options).assert_outcomes(passed=2)
-    report = retired.record()["report"]
+def assert_full_without_it(bench):
+    report = bench.record()["report"]
     assert (report["scope"], report["case_count"]) == ("full", 2)
     assert report["retired"] == {"02": "its answer was wrong"}
+
+
+@pytest.mark.parametrize("options", [[], pytest.param(["-n2"], marks=pytest.mark.slow)], ids=str)
+def test_it_is_not_collected_and_the_run_is_a_full_one(retired, options):
+    retired.run(*options).assert_outcomes(passed=2)
+    assert_full_without_it(retired)
+
+
+@pytest.mark.slow
+def test_it_has_no_process_of_its_own(retired):
+    retired.run("--bench-isolation=process").assert_outcomes(passed=2)
+    assert_full_without_it(retired)
 
 
 def test_a_path_to_it_leads_nowhere(retired):
@@ -30,7 +41,7 @@ def test_a_path_to_it_leads_nowhere(retired):
 
 def test_shards_are_put_together_without_it(retired, monkeypatch):
     for number in (1, 2):
-        retired.run(f"--bench-shard={number}/2")
+        retired.engine(shard=Shard(number, 2))
     monkeypatch.chdir(retired.root)
     parts = sorted(str(path) for path in (retired.out / "shards/echo").iterdir())
     assert main(["merge", *parts, "--out", str(retired.out)]) == 0
@@ -39,7 +50,7 @@ def test_shards_are_put_together_without_it(retired, monkeypatch):
 
 
 def test_a_run_from_before_is_replayed_without_it(bench, monkeypatch):
-    bench.run()
+    bench.engine()
     bench.case("02", retired='"its answer was wrong"')
     bench.run("--bench-replay=1").assert_outcomes(passed=2)
     monkeypatch.chdir(bench.root)

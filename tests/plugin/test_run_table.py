@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -109,42 +110,42 @@ def test_a_right_one_is_accepted_by_check_and_by_the_sample_commands(set_run, ca
     }
 
 
-TWO = """
-import time
+MEETING = """
+from threading import Condition
 
-class Counting:
-    running, most = 0, 0
+entered, running, most = Condition(), 0, 0
 
-    def __call__(self, case):
-        Counting.running += 1
-        Counting.most = max(Counting.most, Counting.running)
-        time.sleep(0.03)
+def system(case):
+    global running, most
+    with entered:
+        running += 1
+        most = max(most, running)
+        entered.notify_all()
+        entered.wait_for(lambda: most >= {wanted}, {seconds})
         with open({log!r}, "a") as log:
-            log.write(f"{{case.task_class}} {{Counting.running}}\\n")
-        Counting.running -= 1
-        return {{"answer": (case.input_path / "question.txt").read_text().upper()}}
+            log.write(f"{{case.task_class}} {{most}}\\n")
+        running -= 1
+    return {{"answer": (case.input_path / "question.txt").read_text().upper()}}
 
-system = Counting()
-{more}
 """
+"""Each trial waits for others, and writes how many came at most."""
 
 
 @pytest.mark.parametrize("names", [("alone", "many"), ("many", "zalone")], ids=" then ".join)
 def test_classes_of_one_session_may_differ(bench, names):
-    log = bench.root / "calls.log"
-    for name in names:
-        one = Bench(bench.pytester, name, cases=6)
-        alone = name.endswith("alone")
-        more = "system.concurrency = 'none'" if alone else ""
-        one.write("system.py", TWO.format(log=str(log), more=more))
-        one.write("gate.toml", "[run]\njobs = 1\n" if alone else "[run]\njobs = 3\ntrials = 2\n")
+    log = str(bench.root / "calls.log")
+    alone = Bench(bench.pytester, next(name for name in names if name != "many"), cases=6)
+    first = 'case.case_id == "01"'  # as seconds: one for the first case, in vain, and none for the others
+    meeting = MEETING.format(log=log, wanted=2, seconds=first)
+    alone.write("system.py", f"{meeting}system.concurrency = 'none'\n")
+    alone.write("gate.toml", "[run]\njobs = 1\n")
+    many = Bench(bench.pytester, "many", cases=6)
+    many.write("system.py", MEETING.format(log=log, wanted=3, seconds=60))
+    many.write("gate.toml", "[run]\njobs = 3\ntrials = 2\n")
     result = bench.pytest(*(f"--bench={name}" for name in names))
     result.assert_outcomes(passed=18)
-    lines = [line.split() for line in log.read_text().splitlines()]
-    at_once = {name: {int(n) for task, n in lines if task == name} for name in names}
-    alone = next(name for name in names if name.endswith("alone"))
-    assert at_once.pop(alone) == {1}
-    assert max(*at_once["many"]) == 3
+    calls = Counter((bench.root / "calls.log").read_text().splitlines())
+    assert calls == {f"{alone.name} 1": 6, "many 3": 12}
     result = bench.pytest(*(f"--bench={name}" for name in names), "--bench-jobs=2")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
 

@@ -52,7 +52,8 @@ def told(score, harm=0.0):
 
 weak = told(lambda n: 0.2 + n % 5 / 10)
 strong = told(lambda n: 0.9 if n != 7 else 0.1)
-alike = told(lambda n: 0.2 + (n + n // 4) % 5 / 10)
+# Ninths, because with tenths a bound was 0.0375: one processor printed it as 0.037, another as 0.038.
+alike = told(lambda n: 0.2 + (n + n // 4) % 5 / 9)
 harmful = told(lambda n: 0.95, harm=0.5)
 worse = told(lambda n: 0.05)
 
@@ -83,7 +84,7 @@ def reports(bench, kept):
     bench.write("failure_modes.toml", MODES)
     bench.write("gate.toml", "test = 'auto'\n")
     if not kept:
-        bench.run("--bench-system=weak", "--bench-baseline=none", "--bench-exit=gate")
+        bench.engine(system="weak")
         kept |= {
             p.relative_to(bench.out): p.read_bytes() for p in bench.out.rglob("*.*") if p.is_file()
         }
@@ -117,7 +118,6 @@ def assert_as_kept(name, text):
     [
         *((name, 80) for name in ("strong", "alike", "harmful", "worse", "broken")),
         ("strong", 120),
-        ("broken", 120),
     ],
 )
 def test_a_session_prints_what_is_kept(reports, monkeypatch, system, columns):

@@ -35,6 +35,7 @@ def imported(*runs) -> list[tuple[int, list[str], list[str]]]:
     return [tuple(one) for one in json.loads(done.stderr.splitlines()[-1])]
 
 
+@pytest.mark.slow
 def test_nothing_heavy_is_imported_before_a_bench_is_compared(bench, tmp_path_factory):
     """Neither where no bench is, nor beside one that is not asked for; to list its cases needs no statistics."""
     elsewhere, here = str(tmp_path_factory.mktemp("elsewhere")), str(bench.root)

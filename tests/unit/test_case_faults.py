@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict
 from benchgate.errors import BenchCaseLoadError
 from benchgate.loader.case_folder import read_case
 from benchgate.loader.case_toml import read_case_toml
+from benchgate.wire.files import tree_digest
 
 FILE = "bench/echo/cases/02/case.toml"
 
@@ -298,6 +299,16 @@ def test_a_wrong_pointer_is_told(echo, path, problem):
     echo.write("inputs/tree/question.txt", "q02")
     echo.write("cases/02/input-pointer.toml", f'path = "{path}"\nsha256 = "{"0" * 64}"\n')
     assert is_told(echo, f"{FILE}:1: {problem}")
+
+
+def test_a_right_pointer_is_followed(echo):
+    (echo.path / "cases/02/input/question.txt").unlink()
+    (echo.path / "cases/02/input").rmdir()
+    echo.write("inputs/tree/question.txt", "q02")
+    digest = tree_digest(echo.path / "inputs/tree")
+    echo.write("cases/02/input-pointer.toml", f'path = "tree"\nsha256 = "{digest}"\n')
+    case, _ = read_case(echo.path / "cases/02", task_class="echo")
+    assert (case.input_path / "question.txt").read_text() == "q02"
 
 
 class Facts(BaseModel):

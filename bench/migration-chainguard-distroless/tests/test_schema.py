@@ -74,7 +74,7 @@ def test_a_new_case_asks_for_its_observations_and_turns_no_other_test_red(copied
             path.rename(path.with_name(path.name.replace("app.py", "new.py")))
     tests = [f"tests/test_{name}.py" for name in ("cases", "observer", "readme", "systems")]
     done = subprocess.run(  # noqa: S603 - pytest
-        [sys.executable, "-m", "pytest", "-q", "-rf", "-m", "not slow", "--import-mode=importlib",
+        [sys.executable, "-m", "pytest", "-q", "-rf", "-m", "not slow and not nightly", "--import-mode=importlib",
          "-p", "no:cacheprovider", *(copied / test for test in tests)],
         capture_output=True, text=True, check=False, cwd=copied.parents[1],
     )  # fmt: skip

@@ -32,22 +32,8 @@ def good_text(bench) -> str:
     return bench.case("02").read_text()
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "problem"),
-    [
-        ("case_id =", "case_id ==", f"{FILE}:2: *"),
-        ("[case]", '[case]\ndificulty = "easy"', f"{FILE}:2: case.dificulty: unknown key; *"),
-        ("[case]", f"[facts]\nx = {'[' * 300}{']' * 300}\n[case]", f"{FILE}:2: facts.x: *"),
-    ],
-    ids=["no TOML", "an unknown key", "facts that are nested too deeply"],
-)
-def test_a_wrong_case_file_is_told_with_line_and_key(bench, old, new, problem):
-    """Whatever can be wrong with it is in ``tests/unit/test_case_faults.py``."""
-    bench.write("cases/02/case.toml", good_text(bench).replace(old, new, 1))
-    assert_malformed(bench, bench.run(), problem)
-
-
 def test_every_problem_of_a_file_is_told_at_once(bench):
+    """Whatever can be wrong with it is in ``tests/unit/test_case_faults.py``."""
     text = good_text(bench).replace('"easy"', '"trivial"').replace('"curated"', '"found"')
     bench.write("cases/02/case.toml", text)
     result = bench.run()
@@ -65,11 +51,6 @@ def test_a_case_file_that_is_a_folder_is_told(bench):
     (bench.path / "cases/02/case.toml").unlink()
     (bench.path / "cases/02/case.toml").mkdir()
     assert_malformed(bench, bench.run(), f"{FILE}:1: *")
-
-
-def test_a_readme_beside_a_case_is_no_stray_file(bench):
-    bench.write("cases/02/README.md", "why")
-    assert not bench.engine().failures
 
 
 def test_a_case_of_a_name_that_pytest_skips_does_not_vanish(bench):
@@ -194,15 +175,6 @@ register_task_class("echo", systems={"shout": system}, facts_model=Facts)(EchoRu
 """
 
 
-def test_facts_that_the_class_refuses_are_told_with_their_line(bench):
-    bench.write("registration.py", FACTS_MODEL)
-    for case_id in ("01", "03"):
-        bench.case(case_id, extra='[facts]\npackage = "x"')
-    bench.case("02", extra='[facts]\npackage = "x"\npakage = 1')
-    line = f"{FILE}:11: facts.pakage: unknown key; did you mean 'package'?"
-    assert_malformed(bench, bench.run(), line)
-
-
 def test_a_facts_model_that_raises_fails_the_case_alone(bench):
     hook = """
     def model_post_init(self, _):
@@ -215,24 +187,6 @@ def test_a_facts_model_that_raises_fails_the_case_alone(bench):
         bench.case(case_id, extra='[facts]\npackage = "x"')
     bench.case("02", extra='[facts]\npackage = "bad"')
     assert_malformed(bench, bench.run(), f"{FILE}:*model broke*")
-
-
-# A shared input
-
-
-def point(bench, path: str, sha256: str) -> None:
-    (bench.path / "cases/02/input/question.txt").unlink()
-    (bench.path / "cases/02/input").rmdir()
-    bench.write("inputs/tree/question.txt", "q02")
-    bench.write("cases/02/input-pointer.toml", f'path = "{path}"\nsha256 = "{sha256}"\n')
-
-
-def test_a_pointer_to_a_shared_input_is_followed(bench):
-    from benchgate.wire.files import tree_digest
-
-    bench.write("inputs/tree/question.txt", "q02")
-    point(bench, "tree", tree_digest(bench.path / "inputs/tree"))
-    assert not bench.engine().failures
 
 
 # A malformed case is never filtered away
