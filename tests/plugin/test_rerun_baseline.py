@@ -376,10 +376,9 @@ def test_the_list_of_runs_counts_the_trials_of_both_sides(rerun, capsys):
 @pytest.mark.parametrize("workers", [(), WORKERS])
 def test_a_trial_of_the_baseline_over_its_limit_is_a_timeout_and_no_failure(rerun, workers):
     rerun.systems(old='if case.case_id == "04": import time; time.sleep(30)')
+    rerun.bench.case("04", timeout_seconds="1")
     rerun.bench.rubric(GRADED.replace(", safety_penalty=0.0", ""))
-    result = rerun.bench.run(
-        RUN, "--bench-timeout=3", "--bench-policy=safety=optional", *workers, apart=bool(workers)
-    )
+    result = rerun.bench.run(RUN, "--bench-policy=safety=optional", *workers, apart=bool(workers))
     assert result.ret == 0
     result.assert_outcomes(passed=12)
     outcomes = rerun.bench.outcomes(rerun.bench.record()["baseline"]["report"])
