@@ -25,6 +25,7 @@ from benchgate.remote.attempt import Attempt, SentClass, pack, unpack, versions
 from benchgate.remote.connection import connect
 from benchgate.remote.worker import receive, run_attempt
 from benchgate.wire.canonical import sha256_hex
+from tests.conftest import write_source
 
 REQUIRED = os.environ.get("BENCHGATE_REQUIRE_DASK") == "1"
 try:
@@ -404,9 +405,9 @@ def test_two_runs_share_the_workers(logged, cluster, pytester):
     bench.write("helper.py", "NAME = 'a'\n")
     other = pytester.path / "other"
     shutil.copytree(bench.path.parent, other / "bench")
-    (other / "bench/echo/helper.py").write_text("NAME = 'b'\n")
+    write_source(other / "bench/echo/helper.py", "NAME = 'b'\n")
     system = other / "bench/echo/system.py"
-    system.write_text(system.read_text().replace("== 'a'", "== 'b'"))
+    write_source(system, system.read_text().replace("== 'a'", "== 'b'"))
     environ = {**os.environ, "PYTHONPATH": SOURCE}
     common = [sys.executable, "-m", "pytest", "--bench=echo", given(cluster), "-pno:randomly"]
     runs = [

@@ -10,6 +10,7 @@ import time
 import pytest
 
 from benchgate.cli import main
+from tests.conftest import write_source
 
 ASYNC = """
 import asyncio
@@ -368,7 +369,7 @@ def test_the_pace_is_shared_by_classes_whose_other_settings_differ(waiting):
     shutil.copytree(bench.path, second)
     for path in second.rglob("*"):
         if path.suffix in {".toml", ".py"}:
-            path.write_text(path.read_text().replace("echo", "second"))
+            write_source(path, path.read_text().replace("echo", "second"))
     for folder, jobs in ((bench.path, 2), (second, 3)):
         (folder / "gate.toml").write_text(f"[run]\njobs = {jobs}\n")
     bench.pytest("--bench=echo", "--bench=second", "--bench-max-rpm=300")

@@ -508,8 +508,8 @@ def test_each_side_is_handed_its_own_checkpoint(rerun):
         (rerun.bench.root / f"{name}.bin").write_text(name)
     check = "assert case.checkpoint.path.read_text() == '{0}'"
     rerun.systems(*(check.format(name) for name in ("old", "new")))
-    with open(rerun.bench.path / "system.py", "a") as file:
-        file.writelines(f"\n{n}.checkpoint = Path('{n}.bin')" for n in ("old", "new"))
+    for name in ("old", "new"):
+        rerun.bench.append("system.py", f"\n{name}.checkpoint = Path('{name}.bin')")
     for way in ((), ("-n2",), ("--bench-jobs=2",)):
         assert rerun.bench.run(RUN, *way, apart=bool(way)).ret == 0
         record = rerun.bench.record()
@@ -532,8 +532,7 @@ def test_a_plugin_that_runs_failures_again_leaves_the_baseline_alone(rerun):
 
 
 def test_a_system_that_runs_alone_is_refused_many_jobs_as_a_baseline_too(rerun, capsys):
-    with open(rerun.bench.path / "system.py", "a") as file:
-        file.write("\nold.concurrency = 'none'\n")
+    rerun.bench.append("system.py", "\nold.concurrency = 'none'\n")
     assert rerun.run("pytest", "baseline=run:old", "jobs=2") == 4
     assert rerun.run("benchgate run", "baseline=run:old", "jobs=2") == 2
     assert capsys.readouterr().err.count("system old says concurrency = 'none'") == 2

@@ -210,8 +210,7 @@ def test_the_command_says_which_trial_is_unavailable(bench, away, capsys):
 
 
 def test_a_declaration_that_nothing_could_act_upon_is_wrong_use(bench, away):
-    with (bench.path / "system.py").open("a") as file:
-        file.write("\nsystem.unavailable = '429'\n")
+    bench.append("system.py", "\nsystem.unavailable = '429'\n")
     result = bench.run()
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(["*unavailable = '429'; expected exception types*"])

@@ -234,9 +234,9 @@ def test_a_process_that_no_alarm_reaches_ends_and_leaves_an_incomplete_run(bench
 @pytest.mark.slow
 @pytest.mark.parametrize("workers", [(), ("-n1",)], ids=["here", "in a worker"])
 def test_a_trial_that_holds_the_interpreter_ends_the_process_and_is_named(bench, workers):
-    holds = "import re, time; time.sleep(0.3); re.match('(a+)+$', 'a' * 40 + 'b'); woken()"
+    holds = "import re, time; time.sleep(1); re.match('(a+)+$', 'a' * 40 + 'b'); woken()"
     bench.system(f"{hang(bench, holds)}\nif case.case_id == '01':\n    raise KeyError('x')")
-    limits = ("--bench-jobs=3", "--bench-timeout=0.5")
+    limits = ("--bench-jobs=3", "--bench-timeout=2")
     result = bench.run(*limits, *workers, apart=True)
     printed = "\n".join([*result.outlines, *result.errlines])
     assert "in case 02 trial 0" in printed
