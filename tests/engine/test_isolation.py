@@ -634,6 +634,7 @@ def test_many_trials_leave_nothing(run):
     assert len(run(trials=334, jobs=4).per_case) == 1002
 
 
+@pytest.mark.slow
 def test_a_sandbox_has_what_programs_need(bench, run):
     if reason := without_sandbox():
         pytest.skip(reason)

@@ -13,7 +13,7 @@ from benchgate.trials import pacing
 
 
 @pytest.fixture
-def judged(bench):
+def observed(bench):
     """A class whose outputs are observed three times each, and the report of its run without pytest."""
     bench.write("gate.toml", "[run]\nobservations = 3\n")
     bench.observer("if case.case_id == '03': return {'score': [0.2, 0.9, 0.7][asked % 3]}")
@@ -26,15 +26,15 @@ def judged(bench):
 @pytest.mark.parametrize(
     "arguments", [(), pytest.param(("-n2", "-pxdist"), marks=pytest.mark.slow)], ids=" ".join
 )
-def test_an_observed_run_is_one_wherever_it_runs(judged, arguments):
-    result = judged.run(*arguments, apart=bool(arguments))
+def test_an_observed_run_is_one_wherever_it_runs(observed, arguments):
+    result = observed.run(*arguments, apart=bool(arguments))
     assert result.ret == 0, result.stdout.str()
-    report = judged.record()["report"]
-    assert report["run_id"] == judged.wanted["run_id"]
-    assert report["observer"] == judged.wanted["observer"]
-    assert len(judged.trial("03")["observations"]) == 3
-    assert sorted(judged.asked()) == sorted(["01", "02", "03"] * 3)
-    assert main(["verify", str(judged.out)]) == 0
+    report = observed.record()["report"]
+    assert report["run_id"] == observed.wanted["run_id"]
+    assert report["observer"] == observed.wanted["observer"]
+    assert len(observed.trial("03")["observations"]) == 3
+    assert sorted(observed.asked()) == sorted(["01", "02", "03"] * 3)
+    assert main(["verify", str(observed.out)]) == 0
 
 
 OBSERVES_ELSEWHERE = """
@@ -59,11 +59,11 @@ def pytest_bench_executor(config):
 
 
 @pytest.mark.slow
-def test_an_executor_of_ones_own_observes_where_it_runs_trials(judged):
-    judged.pytester.makeconftest(OBSERVES_ELSEWHERE)
-    result = judged.run(apart=True)
+def test_an_executor_of_ones_own_observes_where_it_runs_trials(observed):
+    observed.pytester.makeconftest(OBSERVES_ELSEWHERE)
+    result = observed.run(apart=True)
     assert result.ret == 0, result.stdout.str()
-    assert judged.record()["report"]["run_id"] == judged.wanted["run_id"]
+    assert observed.record()["report"]["run_id"] == observed.wanted["run_id"]
 
 
 def test_the_terminal_says_that_outputs_were_observed_again_and_no_hook_is_asked(bench):
@@ -110,7 +110,7 @@ return {{"answer": {base} + number / 1000}}
 
 
 @pytest.fixture
-def graded(bench, kept):
+def erring(bench, kept):
     """Return a function that writes a system for forty cases; the pinned one answers 0.1 and a little more."""
     for number in range(4, 41):
         bench.case(f"{number:02}")
@@ -121,12 +121,17 @@ def graded(bench, kept):
         bench.system(ERRORS.format(base=base, errors=errors))
         return bench
 
-    write(0.1, 0).pin_once(kept)
+    write(0.1, 0)
+    if "erring" not in kept:
+        bench.engine(baseline="none", out=bench.root / "pinned")
+        (path,) = (bench.root / "pinned/runs/echo").glob("*/record.json")
+        kept["erring"] = path.read_bytes()
+    (bench.path / "baseline.json").write_bytes(kept["erring"])
     return write
 
 
-def test_few_errors_are_named(graded):
-    result = graded(0.8, 2).run("--bench-exit=gate")
+def test_few_errors_are_named(erring):
+    result = erring(0.8, 2).run("--bench-exit=gate")
     assert result.ret == pytest.ExitCode.OK
     result.stdout.fnmatch_lines(
         [
@@ -137,8 +142,8 @@ def test_few_errors_are_named(graded):
 
 
 @pytest.mark.parametrize("workers", [(), pytest.param(("-n2",), marks=pytest.mark.slow)])
-def test_an_outage_says_that_it_concludes_nothing_about_the_candidate(graded, workers):
-    result = graded(0.1, 12).run("--bench-exit=gate", *workers, apart=bool(workers))
+def test_an_outage_says_that_it_concludes_nothing_about_the_candidate(erring, workers):
+    result = erring(0.1, 12).run("--bench-exit=gate", *workers, apart=bool(workers))
     assert result.ret == 10
     result.stdout.fnmatch_lines(
         [
@@ -149,8 +154,8 @@ def test_an_outage_says_that_it_concludes_nothing_about_the_candidate(graded, wo
     )
 
 
-def test_the_other_door_says_the_same_of_an_outage(graded, capsys):
-    bench = graded(0.1, 12)
+def test_the_other_door_says_the_same_of_an_outage(erring, capsys):
+    bench = erring(0.1, 12)
     where = [f"--bench-root={bench.root / 'bench'}", f"--out={bench.out}"]
     assert main(["run", "--task-class=echo", *where]) == 10
     said = "12 of 40 trials ended in harness_error (RateLimitError 11, ValueError 1)"
@@ -218,7 +223,7 @@ def test_a_declaration_that_nothing_could_act_upon_is_wrong_use(bench, away):
 
 # shards
 
-WEAK = 'if case.case_id == "02":\n    return {"answer": "no"}'
+FAILS_ONE = 'if case.case_id == "02":\n    return {"answer": "no"}'
 
 
 @pytest.fixture
@@ -227,14 +232,14 @@ def sharded(bench):
     for number in range(4, 8):
         bench.case(f"{number:02}")
     bench.write("gate.toml", 'test = "auto"\n')
-    bench.system(WEAK)
+    bench.system(FAILS_ONE)
     bench.engine()
     bench.pin()
     bench.system()
     return bench
 
 
-def parts(bench, *arguments, total=3, apart=False):
+def shard_parts(bench, *arguments, total=3, apart=False):
     """Run each shard, and return their folders."""
     for number in range(1, total + 1):
         result = bench.run(
@@ -244,12 +249,12 @@ def parts(bench, *arguments, total=3, apart=False):
     return [bench.out / "shards" / "echo" / f"{n}-of-{total}" for n in range(1, total + 1)]
 
 
-def merged(bench, folders, *arguments):
+def merged_shards(bench, folders, *arguments):
     where = [f"--bench-root={bench.root / 'bench'}", f"--out={bench.root / 'whole'}"]
     return main(["merge", *map(str, folders), *where, *arguments])
 
 
-def record(out):
+def record_of(out):
     (path,) = (out / "runs" / "echo").glob("*/record.json")
     return json.loads(path.read_bytes())
 
@@ -270,12 +275,13 @@ def timeless(found):
 def test_the_parts_make_the_record_of_one_run(sharded, workers, capsys):
     options = ("--bench-trials=2", "--bench-exit=gate")
     sharded.run(*options, f"--bench-out={sharded.root / 'one'}")
-    folders = parts(sharded, "--bench-trials=2", *workers, total=2, apart=bool(workers))
+    folders = shard_parts(sharded, "--bench-trials=2", *workers, total=2, apart=bool(workers))
     assert not (sharded.out / "last-selected").exists()
     capsys.readouterr()
-    assert merged(sharded, folders, "--json") == 10
+    assert merged_shards(sharded, folders, "--json") == 10
     line = json.loads(capsys.readouterr().out)
-    one, whole = record(sharded.root / "one"), record(sharded.root / "whole")
+    one = record_of(sharded.root / "one")
+    whole = record_of(sharded.root / "whole")
     assert whole["report"]["run_id"] == one["report"]["run_id"] == line["run_id"]
     assert timeless(whole) == timeless(one)
     assert whole["decision"]["outcome"] == "hold"
@@ -301,7 +307,8 @@ def test_a_shard_is_of_a_whole_class(bench, arguments, message):
 @pytest.mark.slow
 @pytest.mark.parametrize("workers", [(), ("-n2",)])
 def test_a_shard_that_was_killed_is_resumed(sharded, workers, tmp_path):
-    log, once = tmp_path / "log", tmp_path / "once"
+    log = tmp_path / "log"
+    once = tmp_path / "once"
     sharded.system(f"""
         import os
         from pathlib import Path
@@ -318,10 +325,10 @@ def test_a_shard_that_was_killed_is_resumed(sharded, workers, tmp_path):
     result.stdout.fnmatch_lines(["resumes   the shard: 2 of 7 trials were finished there"])
     assert sorted(log.read_text().split()) == ["01", "02", "03", "03", "04", "05", "06", "07"]
     sharded.run(f"--bench-out={tmp_path / 'one'}")
-    assert merged(sharded, [sharded.out / "shards/echo/1-of-1"]) == 10
-    whole = record(sharded.root / "whole")["report"]
+    assert merged_shards(sharded, [sharded.out / "shards/echo/1-of-1"]) == 10
+    whole = record_of(sharded.root / "whole")["report"]
     assert whole["complete"]
-    assert whole["run_id"] == record(tmp_path / "one")["report"]["run_id"]
+    assert whole["run_id"] == record_of(tmp_path / "one")["report"]["run_id"]
 
 
 def test_a_path_of_a_part_is_refused_too(bench):
@@ -332,7 +339,7 @@ def test_a_path_of_a_part_is_refused_too(bench):
 
 
 def test_both_doors_have_the_same_parts(sharded):
-    folders = parts(sharded, total=2)
+    folders = shard_parts(sharded, total=2)
     under_pytest = [sorted(f.name for f in (p / "cases").iterdir()) for p in folders]
     for number in (1, 2):
         where = [f"--bench-root={sharded.root / 'bench'}", f"--out={sharded.root / 'cli'}"]
@@ -343,16 +350,16 @@ def test_both_doors_have_the_same_parts(sharded):
 
 # stop
 
-IDS = [f"{n:02}" for n in range(1, 13)]
-FIRST = ["07", "08", "10", "11"]
+TWELVE = [f"{n:02}" for n in range(1, 13)]
+DECIDE_IT = ["07", "08", "10", "11"]
 STOP = ("--bench-stop=decided", "--bench-exit=gate")
 SAYS = "stop=decided: no result of it could have led to promote"
 
 
 @pytest.fixture
-def twelve(bench, kept):
+def stopping(bench, kept):
     """Twelve cases, of which the pinned baseline passes 03, 06, 09 and 12 and the candidate none."""
-    for case_id in IDS[3:]:
+    for case_id in TWELVE[3:]:
         bench.case(case_id)
     bench.write("gate.toml", 'test = "auto"\n')
     bench.system("""
@@ -361,24 +368,24 @@ def twelve(bench, kept):
         return {"answer": "?"}
     """)
     if "stops" not in kept:
-        good = {case_id: {"answer": f"Q{case_id}"} for case_id in IDS[2::3]}
+        good = {case_id: {"answer": f"Q{case_id}"} for case_id in TWELVE[2::3]}
         bench.engine(system=lambda case: good.get(case.case_id, {"answer": "?"}), baseline="none")
         kept["stops"] = (bench.folder() / "record.json").read_bytes()
     (bench.path / "baseline.json").write_bytes(kept["stops"])
     return bench
 
 
-def calls(bench):
+def stop_calls(bench):
     return (bench.root / "calls").read_text().split()
 
 
-def ran(bench):
+def stop_ran(bench):
     return sorted(name for name, outcome in bench.outcomes().items() if outcome != "not_run")
 
 
-def test_the_rest_is_skipped_and_the_gate_holds(twelve):
-    result = twelve.run(*STOP, "-rs")
-    assert (calls(twelve), result.ret) == (FIRST, 10)
+def test_the_rest_is_skipped_and_the_gate_holds(stopping):
+    result = stopping.run(*STOP, "-rs")
+    assert (stop_calls(stopping), result.ret) == (DECIDE_IT, 10)
     assert result.parseoutcomes() == {"failed": 4, "skipped": 8}
     result.stdout.fnmatch_lines_random(
         [
@@ -389,43 +396,43 @@ def test_the_rest_is_skipped_and_the_gate_holds(twelve):
         ]
     )
     result.stdout.no_fnmatch_line("*incomplete*")
-    assert main(["verify", str(twelve.out)]) == 0
+    assert main(["verify", str(stopping.out)]) == 0
 
 
 @pytest.mark.parametrize(
     "options", [("-p", "randomly", "--randomly-seed=5"), ("--ff",)], ids=" ".join
 )
-def test_each_way_stops_after_the_same_cases_with_one_run_id(twelve, options):
+def test_each_way_stops_after_the_same_cases_with_one_run_id(stopping, options):
     if "--ff" in options:
-        twelve.pytest("--bench=echo", "-k", "12")
-    twelve.engine(baseline="auto", stop="decided")
-    run_id = twelve.record()["report"]["run_id"]
-    assert twelve.run(*STOP, *options).ret == 10
-    assert ran(twelve) == FIRST
-    assert twelve.record()["report"]["run_id"] == run_id
+        stopping.pytest("--bench=echo", "-k", "12")
+    stopping.engine(baseline="auto", stop="decided")
+    run_id = stopping.record()["report"]["run_id"]
+    assert stopping.run(*STOP, *options).ret == 10
+    assert stop_ran(stopping) == DECIDE_IT
+    assert stopping.record()["report"]["run_id"] == run_id
 
 
-def test_the_class_and_the_environment_say_it_and_a_part_is_not_stopped(twelve, monkeypatch):
-    twelve.write("gate.toml", 'test = "auto"\n[run]\nstop = "decided"\n')
-    assert twelve.run("--bench-exit=gate").ret == 10
-    assert len(calls(twelve)) == 4
+def test_the_class_and_the_environment_say_it_and_a_part_is_not_stopped(stopping, monkeypatch):
+    stopping.write("gate.toml", 'test = "auto"\n[run]\nstop = "decided"\n')
+    assert stopping.run("--bench-exit=gate").ret == 10
+    assert len(stop_calls(stopping)) == 4
     monkeypatch.setenv("BENCHGATE_STOP", "never")
-    twelve.run("--bench-exit=gate")
-    assert len(calls(twelve)) == 4 + 12
+    stopping.run("--bench-exit=gate")
+    assert len(stop_calls(stopping)) == 4 + 12
     monkeypatch.delenv("BENCHGATE_STOP")
-    twelve.run("-k", "01 or 02 or 04 or 05 or 07 or 08")
-    assert len(calls(twelve)) == 4 + 12 + 6
+    stopping.run("-k", "01 or 02 or 04 or 05 or 07 or 08")
+    assert len(stop_calls(stopping)) == 4 + 12 + 6
 
 
-def test_workers_cannot_know_when_a_run_is_decided(twelve):
-    result = twelve.run(*STOP, "-n2")
+def test_workers_cannot_know_when_a_run_is_decided(stopping):
+    result = stopping.run(*STOP, "-n2")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(["*--bench-stop=decided: for runs in one process, without -n"])
-    assert not (twelve.root / "calls").exists()
+    assert not (stopping.root / "calls").exists()
 
 
-def test_the_command_stops_too(twelve, capsys):
-    command = ["run", "--task-class", "echo", "--bench-root", str(twelve.root / "bench")]
-    assert main([*command, "--out", str(twelve.out), "--stop", "decided"]) == 10
-    assert (calls(twelve), ran(twelve)) == (FIRST, FIRST)
+def test_the_command_stops_too(stopping, capsys):
+    command = ["run", "--task-class", "echo", "--bench-root", str(stopping.root / "bench")]
+    assert main([*command, "--out", str(stopping.out), "--stop", "decided"]) == 10
+    assert (stop_calls(stopping), stop_ran(stopping)) == (DECIDE_IT, DECIDE_IT)
     assert capsys.readouterr().out.count('"outcome": "not_run"') == 8
