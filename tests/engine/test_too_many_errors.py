@@ -7,6 +7,7 @@ import threading
 import pytest
 
 from benchgate.cli import main
+from benchgate.wording import unscored
 
 PREFIX = "checkpoint_promotion_blocked_"
 GRADED = 'return BenchScore(passed=True, score=float(output["answer"]))'
@@ -125,6 +126,7 @@ def test_a_timeout_is_the_systems_own_result(graded):
     ends.set()
     assert list(graded.outcomes().values()).count("timeout") == 3
     assert (codes, run.exit_status) == ([], 0)
+    assert [line.text for line in unscored(run.judgement, "")] == ["3 timeouts: counted as score 0"]
 
 
 @pytest.mark.parametrize(("errors", "allowed"), [(29, True), (30, False)])

@@ -293,16 +293,16 @@ def test_no_case_is_called_like_an_item_of_a_baseline(rerun):
 
 
 @pytest.mark.parametrize(
-    ("selection", "calls"),
+    ("selection", "calls", "workers"),
     [
-        (["bench/echo/cases/02"], ["new 02-0", "old 02-0"]),
-        (["bench/echo/cases/02/case.toml::02"], ["new 02-0"]),
-        (["bench/echo/cases/02/case.toml::02-baseline"], ["old 02-0"]),
-        (["--bench=echo", "-k=not baseline"], [f"new {case_id}-0" for case_id in CASES]),
-        (["--bench=echo", "-k=02 or 03"], both()[2:6]),
+        (["bench/echo/cases/02"], ["new 02-0", "old 02-0"], ()),
+        (["bench/echo/cases/02/case.toml::02-baseline"], ["old 02-0"], ()),
+        (["--bench=echo", "-k=not baseline"], [f"new {case_id}-0" for case_id in CASES], ()),
+        pytest.param(
+            ["--bench=echo", "-k=02 or 03"], both()[2:6], ("-n2",), marks=pytest.mark.slow
+        ),
     ],
 )
-@pytest.mark.parametrize("workers", [(), WORKERS])
 def test_a_selection_is_not_gated(rerun, selection, calls, workers):
     result = rerun.bench.pytest(RUN, *selection, *workers, apart=bool(workers))
     assert result.ret == 1

@@ -10,6 +10,7 @@ import pytest
 from benchgate.wire.argument_types import shard
 from benchgate.wire.arguments import read_options
 from benchgate.wire.run_options import RUN_OPTIONS
+from benchgate.wire.shard import Shard
 
 ALONE = {
     "isolation": "process",
@@ -66,6 +67,13 @@ def test_two_that_exclude_each_other_are_named_with_the_reason(one, other, why):
     (line,) = str(caught.value).splitlines()
     assert line.startswith(f"{one} {ALONE[one]} and {other} {ALONE[other]}: ")
     assert why in line
+
+
+@pytest.mark.parametrize("text", ["0/3", "4/3", "1/0", "1", "a/b"])
+def test_a_shard_is_one_of_so_many(text):
+    with pytest.raises(argparse.ArgumentTypeError, match="expected I/N"):
+        shard(text)
+    assert shard("3/3") == Shard(3, 3)
 
 
 def test_no_option_lowers_the_level_that_the_class_declares():
