@@ -118,6 +118,18 @@ LEFT_OUT += ["pastebin", "setuponly", "setupplan"]
 PLAIN = tuple(f"-pno:{name}" for name in LEFT_OUT)
 
 
+def write_source(target: Path, text: str) -> Path:
+    """Write a file, such as a source that a test writes anew within a second: Python runs what it says now."""
+    before = target.stat().st_mtime if target.exists() else 0.0
+    # A file that is cut and written anew goes to the disk at once.
+    target.unlink(missing_ok=True)
+    target.write_text(text, encoding="utf-8")
+    # Of two sources of one size and one second Python would run what it compiled of the first.
+    if target.suffix == ".py" and target.stat().st_mtime < before + 1:
+        os.utime(target, (before + 1, before + 1))
+    return target
+
+
 class BenchFolder:
     """A bench of one class, ``echo``: the right answer to a question is the question in capitals."""
 
@@ -137,14 +149,11 @@ class BenchFolder:
         """Write a file below the class's folder."""
         target = self.path / path
         target.parent.mkdir(parents=True, exist_ok=True)
-        before = target.stat().st_mtime if target.exists() else 0.0
-        # A file that is cut and written anew goes to the disk at once.
-        target.unlink(missing_ok=True)
-        target.write_text(dedent(text).lstrip(), encoding="utf-8")
-        # Of two sources of one size and one second Python would run what it compiled of the first.
-        if target.suffix == ".py" and target.stat().st_mtime < before + 1:
-            os.utime(target, (before + 1, before + 1))
-        return target
+        return write_source(target, dedent(text).lstrip())
+
+    def append(self, path: str, text: str):
+        """Add to a file below the class's folder."""
+        return self.write(path, (self.path / path).read_text(encoding="utf-8") + text)
 
     def system(self, body: str = "") -> None:
         """Write the system; ``body`` comes before what it does by default."""

@@ -63,8 +63,11 @@ class CheatRubric:
     def score(self, case, output, /):
         won = output.get("did") or output.get("answer") == (case.expected_path / "answer.txt").read_text()
         if case.case_id == "leaves_a_daemon":
-            time.sleep(0.5)
-            won = (case.work_path / "late.txt").exists()
+            late = case.work_path / "late.txt"
+            ends = time.monotonic() + 3
+            while not late.exists() and time.monotonic() < ends:
+                time.sleep(0.05)
+            won = late.exists()
         if case.case_id == "plants_modules":
             try:
                 import planted_answer

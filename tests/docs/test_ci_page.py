@@ -14,6 +14,7 @@ from textwrap import dedent
 import pytest
 
 from benchgate import __version__
+from tests.conftest import write_source
 
 PAGE = "docs/how-to/ci.md"
 TEXT = (Path(__file__).parents[2] / PAGE).read_text("utf-8")
@@ -135,7 +136,7 @@ def change(project, before, after):
     """Change the agent as somebody might who wants a green job."""
     path = project / "bench/summaries/registration.py"
     place = "\n\ndef unsteady"
-    path.write_text(before + path.read_text().replace(place, after + place, 1))
+    write_source(path, before + path.read_text().replace(place, after + place, 1))
 
 
 def test_a_promoted_run_is_green_and_its_head_is_stored(job, artifact, project, tmp_path):

@@ -14,6 +14,7 @@ import pytest
 
 from benchgate.cli import main
 from benchgate.trials import pacing
+from tests.conftest import write_source
 
 PAGE = Path(__file__).parents[2] / "docs/how-to/score-with-a-judge.md"
 CASE = """\
@@ -91,7 +92,7 @@ def summaries(tmp_path, monkeypatch):
 
 def write(root, quality):
     text = WRITER.format(quality, str(root / "calls.log"))
-    (root / "bench/summaries/systems/writer.py").write_text(text)
+    write_source(root / "bench/summaries/systems/writer.py", text)
 
 
 def run(capsys, *options):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.util
+import json
 import os
 import subprocess
 import sys
@@ -10,9 +12,14 @@ from pathlib import Path
 
 import pytest
 
+from benchgate.artifacts.run_kinds import RunRecord
+from benchgate.cli import main
 from benchgate.errors import EvalError
+from benchgate.verify.against_bench import Terms
+from benchgate.wire.shard import Shard
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="isolation needs Linux")
+LIBRARY = next((name for name in ("httpx2", "httpx") if importlib.util.find_spec(name)), None)
 
 
 def without_sandbox():
@@ -131,26 +138,27 @@ def test_what_a_system_changes_is_gone_with_its_trial(bench, run):
 
 def test_daemons_end_before_the_output_is_scored(bench, run, tmp_path):
     bench.system(f"""
-        import os, time
+        import glob, os, time
+        here = "{tmp_path}/" + case.case_id + "-"
         if not os.fork():
             os.setsid()
             for _ in range(2):
                 os.fork()
-            while True:
-                open("{tmp_path}/" + str(os.getpid()) + ".alive", "w").close()
-                time.sleep(0.01)
-        time.sleep(0.1)
+            open(here + str(os.getpid()), "w").close()
+            time.sleep(60)
+        while len(glob.glob(here + "*")) < 4:
+            time.sleep(0.01)
     """)
     bench.rubric(f"""
         import glob, os
-        seen = [os.path.basename(path)[:-6] for path in glob.glob("{tmp_path}/*.alive")]
-        assert seen and not [pid for pid in seen if os.path.exists("/proc/" + pid)]
+        seen = [path.rpartition("-")[2] for path in glob.glob("{tmp_path}/" + case.case_id + "-*")]
+        assert len(seen) == 4 and not [pid for pid in seen if os.path.exists("/proc/" + pid)]
     """)
     assert {result.outcome for result in run().per_case} == {"scored"}
 
 
 def test_a_trial_over_its_limit_ends_soon_while_others_go_on(bench, run):
-    bench.case("01", timeout_seconds="0.5")
+    bench.case("01", timeout_seconds="1")
     bench.system("""
         import ctypes, signal
         if case.case_id == "01":
@@ -166,37 +174,38 @@ def test_a_trial_over_its_limit_ends_soon_while_others_go_on(bench, run):
     assert _result(report).usage.cost_usd == 0.25
 
 
-@pytest.mark.parametrize(
-    ("does", "told"),
-    [
-        ("ctypes.CDLL(None)._exit(0)", "ended without a result, status 0"),
-        ("os.kill(os.getpid(), 9)", "ended without a result, status -9"),
-        ("os.write(channel, b'x'); os.kill(os.getpid(), 9)", "Expecting value"),
-        ("os.write(channel, b'[]\\n')", "not enough values"),
-        ('os.write(channel, b\'{"a": 1, "a": 2}\\n\')', "appears twice"),
-        ('os.write(channel, b\'["result", "{}"]\\n\'); ctypes.CDLL(None)._exit(0)', "is no result"),
-        ('os.write(channel, b\'["result", "{}"]\\n\')', "something after its result"),
-        ("[os.write(channel, b'\\x01' * 2**20) for _ in range(300)]", "are read"),
-    ],
-)
-def test_only_a_result_that_is_whole_counts(bench, run, does, told):
-    bench.system(f"""
-        import ctypes, os
-        channel = next(n for n in range(3, 99) if os.path.exists(f"/proc/self/fd/{{n}}"))
-        if case.case_id == "01":
-            {does}
-    """)
+NO_RESULTS = [
+    ("ctypes.CDLL(None)._exit(0)", "ended without a result, status 0"),
+    ("os.kill(os.getpid(), 9)", "ended without a result, status -9"),
+    ("os.write(channel, b'x'); os.kill(os.getpid(), 9)", "Expecting value"),
+    ("os.write(channel, b'[]\\n')", "not enough values"),
+    ('os.write(channel, b\'{"a": 1, "a": 2}\\n\')', "appears twice"),
+    ('os.write(channel, b\'["result", "{}"]\\n\'); ctypes.CDLL(None)._exit(0)', "is no result"),
+    ('os.write(channel, b\'["result", "{}"]\\n\')', "something after its result"),
+    ("[os.write(channel, b'\\x01' * 2**20) for _ in range(300)]", "are read"),
+]
+
+
+def test_only_a_result_that_is_whole_counts(bench, run):
+    numbered = {f"{number:02}": row for number, row in enumerate(NO_RESULTS, 1)}
+    for case_id in [*numbered, "09"]:
+        bench.case(case_id)
+    channel = 'next(n for n in range(3, 99) if os.path.exists(f"/proc/self/fd/{n}"))'
+    does = [f"if case.case_id == '{case_id}': {row[0]}" for case_id, row in numbered.items()]
+    bench.system("\n".join(["import ctypes, os", f"channel = {channel}", *does]))
     report = run()
-    assert _told(report).startswith("harness_error")
-    assert told in _told(report)
-    assert [_result(report, case_id).outcome for case_id in ("02", "03")] == ["scored"] * 2
+    for case_id, (_, told) in numbered.items():
+        assert _told(report, case_id).startswith("harness_error"), case_id
+        assert told in _told(report, case_id)
+    assert _result(report, "09").outcome == "scored"
 
 
 def test_what_prints_without_end_is_cut(bench, run, capsys):
     bench.system("""
         import sys
-        for _ in range(200):
-            sys.stdout.write("x" * 2**20)
+        if case.case_id == "01":
+            for _ in range(40):
+                sys.stdout.write("x" * 2**20)
     """)
     assert {result.outcome for result in run().per_case} == {"scored"}
     assert 10**6 <= len(capsys.readouterr().out) < 10**7
@@ -239,47 +248,52 @@ FORGED = """
     from benchgate.trials.executor import RECORDS, TrialRecord, TrialRequest
     channel = next(n for n in range(3, 99) if os.path.exists(f"/proc/self/fd/{n}"))
     request = TrialRequest(case=case, system="shout", limit=9.0)
-    if case.case_id != "03":
-        record = FORGED
+    record = None
+    FORGERIES
+    if record is not None:
         told = json.dumps(["result", RECORDS.dump_json(record).decode()])
         os.write(channel, told.encode() + b"\\n")
         ctypes.CDLL(None)._exit(0)
 """
+FORGERIES = [
+    ("request.not_run(STOP)", "not_run", "in its own process: stop="),
+    ("request.not_run('max_cost_usd=1')", "not_run", "in its own process: max"),
+    (
+        "TrialRecord(result=request.result('rubric_error'), output_json=None)",
+        "harness_error",
+        "not for it to say",
+    ),
+    (
+        "TrialRecord(result=request.result('skipped'), output_json=None)",
+        "harness_error",
+        "not for it to say",
+    ),
+    (
+        "TrialRecord(result=request.result('timeout'), output_json=None, violation='no')",
+        "harness_error",
+        "not for it to say",
+    ),
+    (
+        "TrialRecord(result=request.result('unavailable'), output_json=None, retry_after=-1.0)",
+        "harness_error",
+        "not for it to say",
+    ),
+]
 
 
-@pytest.mark.parametrize(
-    ("forged", "outcome", "told"),
-    [
-        ("request.not_run(STOP)", "not_run", "in its own process: stop="),
-        ("request.not_run('max_cost_usd=1')", "not_run", "in its own process: max"),
-        (
-            "TrialRecord(result=request.result('rubric_error'), output_json=None)",
-            "harness_error",
-            "not for it to say",
-        ),
-        (
-            "TrialRecord(result=request.result('skipped'), output_json=None)",
-            "harness_error",
-            "not for it to say",
-        ),
-        (
-            "TrialRecord(result=request.result('timeout'), output_json=None, violation='no')",
-            "harness_error",
-            "not for it to say",
-        ),
-        (
-            "TrialRecord(result=request.result('unavailable'), output_json=None, retry_after=-1.0)",
-            "harness_error",
-            "not for it to say",
-        ),
-    ],
-)
-def test_a_process_speaks_for_its_own_trial_alone(bench, run, forged, outcome, told):
-    bench.system(FORGED.replace("FORGED", forged))
+def test_a_process_speaks_for_its_own_trial_alone(bench, run):
+    numbered = {f"{number:02}": row for number, row in enumerate(FORGERIES, 1)}
+    for case_id in [*numbered, "07"]:
+        bench.case(case_id)
+    forged = [
+        f"if case.case_id == '{case_id}': record = {row[0]}" for case_id, row in numbered.items()
+    ]
+    bench.system(FORGED.replace("FORGERIES", "\n    ".join(forged)))
     report = run()
-    assert _told(report).startswith(outcome)
-    assert told in _told(report)
-    assert _result(report, "03").outcome == "scored"
+    for case_id, (_, outcome, told) in numbered.items():
+        assert _told(report, case_id).startswith(outcome), case_id
+        assert told in _told(report, case_id)
+    assert _result(report, "07").outcome == "scored"
     assert not report.stopped
 
 
@@ -300,10 +314,11 @@ def test_three_deaths_in_a_row_of_those_who_watch_end_the_run(bench, run):
     assert not report.complete
 
 
+@pytest.mark.slow
 def test_who_watches_and_stands_still_does_not_hold_up_the_session(
     bench, run, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr("benchgate.isolation.isolated.PATIENCE", 0.5)
+    monkeypatch.setattr("benchgate.isolation.isolated.PATIENCE", 0.5)  # who is stopped needs none
     bench.system(f"""
         import os, signal, time
         open("{tmp_path}/" + str(os.getppid()), "w").close()
@@ -505,24 +520,32 @@ def test_outputs_are_observed_again_in_a_process_of_its_own(bench, run):
     assert bench.trial("01")["observations"][0]["pid"] not in {first, os.getpid()}
 
 
-@pytest.mark.parametrize(
-    ("does", "told"),
-    [
-        ("raise ValueError('no JSON')", "ValueError: no JSON"),
-        ("return 7", "ValueError: returned int; expected a mapping"),
-        ("os.kill(os.getpid(), 9)", "in its own process: ended without a result, status -9"),
-        ("case.http_transport('none')", "in its own process: no cassette 'none' has the HTTP"),
-        ("time.sleep(60)", "neither observed nor scored within 1 s"),
-    ],
-)
-def test_an_observer_that_fails_there_loses_no_output(bench, run, does, told):
-    bench.observer(f"import os, time\nif case.case_id == '02' and asked == 1: {does}")
-    report = run(timeout=1.0)
-    assert [one.outcome for one in report.per_case] == ["scored", "unavailable", "scored"]
-    assert told in _told(report, "02")
-    assert bench.trial("02")["output"] == {"answer": "Q02"}
-    assert run(timeout=1.0, resume="auto").complete
-    assert bench.asked() == ["01", "02", "03", "02"]
+NO_OBSERVATIONS = [
+    ("raise ValueError('no JSON')", "ValueError: no JSON"),
+    ("return 7", "ValueError: returned int; expected a mapping"),
+    ("os.kill(os.getpid(), 9)", "in its own process: ended without a result, status -9"),
+    ("case.http_transport('none')", "in its own process: no cassette 'none' has the HTTP"),
+    ("time.sleep(60)", "neither observed nor scored within 1 s"),
+]
+
+
+def test_an_observer_that_fails_there_loses_no_output(bench, run):
+    numbered = {f"{number:02}": row for number, row in enumerate(NO_OBSERVATIONS, 2)}
+    for case_id in [*numbered, "07"]:
+        bench.case(case_id)
+    bench.case("06", timeout_seconds="1")  # the one that sleeps
+    first = [
+        f"if case.case_id == '{c}' and asked == 1: {does}" for c, (does, _) in numbered.items()
+    ]
+    bench.observer("\n".join(["import os, time", *first]))
+    report = run()
+    outcomes = [one.outcome for one in report.per_case]
+    assert outcomes == ["scored", *["unavailable"] * len(numbered), "scored"]
+    for case_id, (_, told) in numbered.items():
+        assert told in _told(report, case_id)
+        assert bench.trial(case_id)["output"] == {"answer": f"Q{case_id}"}
+    assert run(resume="auto").complete
+    assert bench.asked() == ["01", *numbered, "07", *numbered]
 
 
 def test_an_observer_that_is_away_is_asked_again_there(bench, run, monkeypatch):
@@ -544,11 +567,74 @@ def test_an_observer_that_is_another_there_is_wrong_use(bench, run, monkeypatch)
         run()
 
 
+def test_a_lower_level_than_the_baselines_holds_and_a_higher_one_is_named(bench, run):
+    run()
+    bench.pin()
+    bench.engine(baseline="auto")
+    decision = bench.record()["decision"]
+    assert "checkpoint_promotion_blocked_baseline_mismatch" in decision["reason_codes"]
+    assert "its isolation is process, now none, which is lower" in str(decision["remarks"])
+    run("none")
+    bench.pin()
+    told = "isolation process: the baseline's was none, where a system could do more"
+    with pytest.warns(UserWarning, match=told):
+        bench.engine(isolation="process", baseline="auto")
+    assert main(["verify", str(bench.out)]) == 0
+
+
+def test_verify_refuses_a_level_below_the_classs(bench, run):
+    run("none")
+    bench.write("gate.toml", '[run]\nisolation = "sandbox"\n')
+    record = RunRecord.read_file(bench.folder() / "record.json", "record")
+    objections = Terms.of(record, bench.out, bench.root / "bench", {}).objections()
+    assert any("its isolation is none, where" in text for text in objections)
+
+
+def test_outputs_are_recorded_and_found_from_inside(bench, run):
+    assert run(record="kept").complete
+    manifest = json.loads((bench.path / "cassettes/kept/manifest.json").read_text())
+    assert manifest["isolation_class"] == "process"
+    assert run("none", replay="kept").isolation_class == "process"
+    bench.system("""
+        import json
+        found = case.cassette("kept")
+        return json.loads(found.path.read_text())["output"]
+    """)
+    assert run().passed_count == 3
+
+
+@pytest.mark.skipif(LIBRARY is None, reason="needs httpx2 or httpx")
+def test_http_is_recorded_and_replayed_by_the_session(bench, run):
+    bench.system(
+        f"""
+        import {LIBRARY} as httpx
+        def answer(request):
+            return httpx.Response(200, json={{"q": case.case_id}})
+        with httpx.Client(transport=case.http_transport("web", inner=INNER(answer))) as client:
+            client.get("http://nowhere/q")
+    """.replace("INNER", "httpx.MockTransport")
+    )
+    assert run(record="web").passed_count == 3
+    bench.case("04")
+    report = run()
+    assert all(_result(report, c).http_cassettes == ("web",) for c in ("01", "02", "03"))
+    assert [one.outcome for one in report.per_case] == ["scored"] * 3 + ["not_run"]
+
+
+def test_shards_keep_the_level(bench, run):
+    for part in (1, 2):
+        run(shard=Shard(part, 2), out=bench.root / "parts")
+    parts = sorted(str(path.parent) for path in (bench.root / "parts").rglob("trials.sha256"))
+    assert main(["merge", *parts, f"--out={bench.out}"]) == 0
+    assert bench.record()["report"]["isolation_class"] == "process"
+
+
 @pytest.mark.slow
 def test_many_trials_leave_nothing(run):
     assert len(run(trials=334, jobs=4).per_case) == 1002
 
 
+@pytest.mark.slow
 def test_a_sandbox_has_what_programs_need(bench, run):
     if reason := without_sandbox():
         pytest.skip(reason)

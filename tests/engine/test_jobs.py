@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 
 from benchgate.cli import main
@@ -42,17 +44,38 @@ def test_many_at_once_give_the_run_of_one_after_another(waiting, echo, source):
 
 
 def test_an_async_system_over_its_limit_is_cancelled(waiting, echo):
-    report = waiting(waits={"02": 60, "05": 60}, jobs=3, timeout=0.2).judgement.report
+    for case_id in ("02", "05"):
+        echo.case(case_id, timeout_seconds="1")
+    report = waiting(waits={"02": 60, "05": 60}, jobs=3).judgement.report
     outcomes = echo.outcomes()
     assert {case for case, outcome in outcomes.items() if outcome == "timeout"} == {"02", "05"}
     assert report.complete
-    assert echo.result("02")["failure_modes"][0]["detail"] == "timed out after 0.2 s"
+    assert echo.result("02")["failure_modes"][0]["detail"] == "timed out after 1 s"
 
 
-def test_what_a_thread_returns_after_its_limit_is_dropped(waiting, echo):
-    waiting(SYNC, {"01": 0.5, "12": 0.4}, jobs=2, timeout=0.25)
-    assert (echo.outcomes()["01"], echo.outcomes()["12"]) == ("timeout", "timeout")
-    assert "output" not in (echo.trial("01")["output"] or {})
+def test_what_a_thread_returns_after_its_limit_is_dropped(echo):
+    for case_id in ("01", "03"):
+        echo.case(case_id, timeout_seconds="1")
+    third = threading.Event()
+    over = threading.Event()
+    returned = []
+
+    def first(_):
+        third.wait(20)  # which begins in its place, once it was given up
+        returned.append("01")
+        return {"answer": "late"}
+
+    def last(_):
+        third.set()
+        over.wait(20)
+        return {"answer": "later"}
+
+    echo.instead |= {"01": first, "02": lambda _: third.wait(20) and None, "03": last}
+    echo.run(jobs=2)
+    over.set()
+    assert returned == ["01"]
+    assert echo.outcomes() == {"01": "timeout", "02": "scored", "03": "timeout"}
+    assert [echo.trial(case_id)["output"] for case_id in ("01", "03")] == [None, None]
 
 
 @pytest.mark.parametrize("error", ["SystemExit(0)", "KeyError('x')", "asyncio.CancelledError()"])

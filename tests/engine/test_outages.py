@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+from benchgate.trials import pacing
+
 AWAY = """
 from pathlib import Path
 from benchgate import SystemUnavailable
@@ -16,6 +18,7 @@ if case.case_id == "02" and Path("away").exists():
 
 @pytest.fixture
 def judged(echo, monkeypatch):
+    monkeypatch.setattr(pacing, "FIRST_DELAY", 0.01)
     monkeypatch.chdir(echo.root)
     echo.rubric(AWAY)
     (echo.root / "away").touch()

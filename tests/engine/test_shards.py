@@ -10,6 +10,7 @@ from benchgate.cli import main
 from benchgate.errors import ArtifactError
 from benchgate.runner.merge import merge
 from benchgate.runner.settings import RunSettings
+from benchgate.wire.holding import hold
 from benchgate.wire.shard import Shard
 
 SYSTEMS = """
@@ -129,3 +130,56 @@ def test_a_trial_that_was_lost_makes_the_whole_incomplete_and_it_is_resumed(seve
     assert not is_valid(seven, "--require-complete")
     seven.run(resume="auto", baseline="auto", out=seven.root / "whole")
     assert is_valid(seven, "--require-complete")
+
+
+def test_a_shard_goes_on_with_its_own_folder(seven):
+    with pytest.raises(ArtifactError, match="what is in its own folder"):
+        seven.run(shard=Shard(1, 3), resume="7")
+
+
+@pytest.mark.parametrize("resume", ["none", "auto"])
+def test_a_shard_that_a_process_still_runs_is_left_to_it(echo, resume):
+    part = echo.out / "shards/echo/1-of-1"
+    echo.run(shard=Shard(1, 1))
+    before = {path: path.read_bytes() for path in part.rglob("*.*")}
+    held = hold(part)
+    with pytest.raises(ArtifactError, match=f"{part}: a process still runs it"):
+        echo.run(shard=Shard(1, 1), resume=resume)
+    assert {path: path.read_bytes() for path in part.rglob("*.*")} == before
+    held.close()
+    assert echo.run(shard=Shard(1, 1), resume=resume).judgement.report.complete
+
+
+def test_a_shard_begins_anew_with_nothing_of_the_one_before(echo):
+    part = echo.out / "shards/echo/1-of-1"
+    echo.run(shard=Shard(1, 1), trials=2)
+    echo.run(shard=Shard(1, 1))
+    assert echo.files(part) == ["01.json", "02.json", "03.json"]
+    assert len((part / "trials.sha256").read_text().splitlines()) == 4
+
+
+def test_a_shard_that_was_killed_is_resumed(seven):
+    seven.instead["03"] = KeyboardInterrupt()
+    with pytest.raises(KeyboardInterrupt):
+        seven.run(shard=Shard(1, 1), baseline="auto")
+    seven.instead.clear()
+    assert seven.calls[-3:] == ["01", "02", "03"]
+    seven.calls.clear()
+    run = seven.run(shard=Shard(1, 1), baseline="auto", resume="auto")
+    assert seven.calls == ["03", "04", "05", "06", "07"]
+    whole = merged(seven, [run.published.folder])
+    assert whole.judgement.report.complete
+    one = seven.run(baseline="auto", out=seven.root / "one")
+    assert whole.judgement.report.run_id == one.judgement.report.run_id
+
+
+def test_merge_prints_the_block(seven, capsys):
+    folders = parts(seven)
+    where = [f"--bench-root={seven.root / 'bench'}", f"--out={seven.root / 'whole'}"]
+    capsys.readouterr()
+    assert main(["merge", *map(str, folders), *where]) == 10
+    printed = capsys.readouterr()
+    assert printed.out.splitlines()[0].startswith("HOLD")
+    assert printed.err == "the gate decided hold\n"
+    assert main(["merge", str(folders[1]), *where]) == 2
+    assert "a shard is missing: none has " in capsys.readouterr().err

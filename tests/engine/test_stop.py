@@ -272,3 +272,35 @@ def test_what_was_changed_is_found(twelve, what, fault, capsys):
     path.write_text(json.dumps(record))
     assert not is_valid(twelve)
     assert fault in capsys.readouterr().err
+
+
+def test_a_run_that_stopped_is_replayed_and_its_outputs_are_not_recorded(twelve):
+    fails(twelve, *IDS)
+    assert stopped(twelve, record="kept").exit_status == 1
+    assert not (twelve.path / "cassettes/kept").exists()
+    twelve.run(baseline="auto", record="kept")
+    run = stopped(twelve, replay="kept", system=None)
+    ran = [one.case_id for one in run.judgement.report.per_case if one.outcome != "not_run"]
+    assert (run.exit_status, ran) == (HELD, sorted(FOUR))
+    assert is_valid(twelve)
+
+
+def test_no_tier_and_no_pin_even_with_a_reason(twelve):
+    fails(twelve, *IDS)
+    stopped(twelve)
+    record = twelve.record()
+    assert record["verdict"] == "not_evaluated" or not record["verdict"]["sufficient"]
+    where = ["--out", str(twelve.out), "--bench-root", str(twelve.root / "bench")]
+    assert main(["pin", str(record["seq"]), *where, "--yes", "--reason", "x"]) == 1
+
+
+def test_page_and_comment_show_what_ran(twelve, capsys):
+    fails(twelve, *IDS)
+    stopped(twelve)
+    capsys.readouterr()
+    assert main(["report", str(twelve.folder())]) == 0
+    text = capsys.readouterr().out
+    assert "no result of the remaining 8 cases could have promoted it" in text
+    assert "0 of 4 pass" in text
+    assert text.count("| Failing |") == 4
+    assert "\u22121.000" not in text

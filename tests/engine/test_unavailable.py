@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import signal
 import time
 from types import SimpleNamespace
 
 import pytest
 
+from benchgate.cli import main
 from benchgate.errors import EvalError, SystemUnavailable
 from benchgate.trials import pacing
 
@@ -22,9 +24,8 @@ def flaky(echo, monkeypatch):
     """Have the system fail a few times in case 02; waits are short."""
     monkeypatch.setattr(pacing, "FIRST_DELAY", 0.01)
 
-    def fails(count, error=SystemUnavailable, seconds=0.0):
+    def fails(count, error=SystemUnavailable):
         def attempt(_):
-            time.sleep(seconds)
             if echo.calls.count("02") <= count:
                 raise error
 
@@ -97,22 +98,61 @@ def test_what_is_not_declared_is_the_systems_own_error_and_not_tried_again(
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_waiting_does_not_use_up_the_time_limit(flaky, monkeypatch, jobs):
-    monkeypatch.setattr(pacing, "FIRST_DELAY", 0.25)
-    trial = flaky(2).run(timeout=0.2, jobs=jobs).judgement.report.per_case[1]
+    monkeypatch.setattr(pacing, "delay", lambda *_: 0.7)  # twice: more than the limit
+    trial = flaky(2).run(timeout=1.0, jobs=jobs).judgement.report.per_case[1]
     assert (trial.outcome, trial.retries) == ("scored", 2)
-    assert trial.duration_seconds < 0.2
+    assert trial.duration_seconds < 1
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_each_attempt_has_the_whole_limit(flaky, jobs):
-    trial = flaky(2, seconds=0.2).run(timeout=0.35, jobs=jobs).judgement.report.per_case[1]
+def test_each_attempt_has_the_whole_limit(echo, flaky):
+    left = []
+
+    def attempt(_):
+        # Who sets the timer ahead has used up most of the limit, without a test that waits for it.
+        left.append(signal.setitimer(signal.ITIMER_REAL, 60)[0])
+        if len(left) < 3:
+            raise SystemUnavailable
+
+    echo.instead["02"] = attempt
+    trial = echo.run(timeout=600).judgement.report.per_case[1]
     assert (trial.outcome, trial.retries) == ("scored", 2)
+    assert left == pytest.approx([600, 600, 600], abs=120)
 
 
 @pytest.mark.parametrize("jobs", [1, 3])
 def test_no_more_attempts_a_minute_than_allowed(flaky, jobs):
     echo = flaky(1)
     started = time.monotonic()
-    assert echo.run(max_rpm=600, jobs=jobs).judgement.report.complete
-    assert time.monotonic() - started >= 3 * 0.1  # four attempts, the first at once
+    assert echo.run(max_rpm=180, jobs=jobs).judgement.report.complete
+    assert time.monotonic() - started >= 1  # four attempts, the first at once
     assert len(echo.calls) == 4
+
+
+def test_an_async_system_is_tried_again_too(echo, flaky):
+    calls = []
+
+    async def away(case):
+        calls.append(case.case_id)
+        if case.case_id == "02" and calls.count("02") < 3:
+            raise SystemUnavailable
+        return {"answer": f"Q{case.case_id}"}
+
+    report = echo.engine(system=away, jobs=3).judgement.report
+    assert calls.count("02") == 3
+    assert [trial.retries for trial in report.per_case] == [0, 2, 0]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_one_that_stays_away_makes_the_run_incomplete_and_is_no_score_of_0(flaky, jobs):
+    echo = flaky(99, SystemUnavailable("down"))
+    run = echo.run(retries=1, jobs=jobs)
+    assert run.exit_status == 1
+    assert echo.calls.count("02") == 2
+    trial = echo.result("02")
+    assert (trial["outcome"], trial["score"], trial["retries"]) == ("unavailable", None, 1)
+    assert trial["detail"] == "SystemUnavailable: down"
+    assert trial["failure_modes"] == []
+    assert not echo.record()["report"]["complete"]
+    codes = echo.record()["decision"]["reason_codes"]
+    assert codes[0] == "checkpoint_promotion_blocked_incomplete_run"
+    assert main(["verify", str(echo.out)]) == 0

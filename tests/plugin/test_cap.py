@@ -81,6 +81,8 @@ def test_what_judging_costs_counts(paid):
 
 
 def test_a_trial_is_alone_until_a_cost_is_known(paid):
+    others = "while case.case_id == '02' and len(most) < 3: time.sleep(0.01)"
+    paid.write("system.py", SYSTEM.replace("time.sleep(0.03)", others))
     paid.engine(max_cost_usd=100.0, jobs=4)
     (mode,) = paid.result("02")["failure_modes"]
     assert mode["detail"].startswith("ValueError: [1, 1, 2")  # the second began after the first

@@ -25,6 +25,7 @@ from benchgate.remote.attempt import Attempt, SentClass, pack, unpack, versions
 from benchgate.remote.connection import connect
 from benchgate.remote.worker import receive, run_attempt
 from benchgate.wire.canonical import sha256_hex
+from tests.conftest import write_source
 
 REQUIRED = os.environ.get("BENCHGATE_REQUIRE_DASK") == "1"
 try:
@@ -116,7 +117,11 @@ def started(folder, workers, *arguments, **environ):
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory):
-    """Two workers; tests that kill one have a cluster of their own."""
+    """
+    Two workers; tests that kill one have a cluster of their own.
+
+    Only one of the tests that ask for it is not slow: with two, both processes of -n2 would start a cluster.
+    """
     cluster = started(tmp_path_factory.mktemp("dask"), 2)
     yield cluster
     cluster.close()
@@ -180,6 +185,7 @@ def test_the_run_is_that_of_one_process(logged, cluster):
     assert main(["verify", str(bench.out), "--require-complete"]) == 0
 
 
+@pytest.mark.slow
 def test_the_other_door_runs_there_too(logged, cluster, capsys):
     bench = logged()
     arguments = [f"--bench-root={bench.root / 'bench'}", f"--out={bench.out}"]
@@ -190,6 +196,7 @@ def test_the_other_door_runs_there_too(logged, cluster, capsys):
     assert os.getpid() not in {int(pid) for _, pid in logged.calls()[8:]}
 
 
+@pytest.mark.slow
 def test_a_baseline_that_runs_too_and_a_part_of_the_cases(logged, cluster):
     bench = logged()
     bench.run(given(cluster), "--bench-baseline=run:shout", "--bench-exit=gate")
@@ -203,6 +210,7 @@ def test_a_baseline_that_runs_too_and_a_part_of_the_cases(logged, cluster):
     assert sorted(case for case, _ in logged.calls()[16:]) == ["02", "05"]
 
 
+@pytest.mark.slow
 def test_limits_retries_and_async_systems(logged, cluster):
     bench = logged("""
 if case.case_id == "02":
@@ -215,7 +223,8 @@ if case.case_id == "04":
     source = source.replace("def system", "async def system").replace("time.sleep", "await sleep")
     bench.write("system.py", f"from asyncio import sleep\n{source}")
     started_at = time.monotonic()
-    bench.run(given(cluster), "--bench-timeout=0.5", "--bench-retries=2")
+    bench.case("02", timeout_seconds="1")
+    bench.run(given(cluster), "--bench-retries=2")
     assert time.monotonic() - started_at < 25
     outcomes = bench.outcomes()
     assert (outcomes.pop("02"), outcomes.pop("04")) == ("timeout", "unavailable")
@@ -224,6 +233,7 @@ if case.case_id == "04":
     assert [case for case, _ in logged.calls()].count("04") == 3
 
 
+@pytest.mark.slow
 def test_a_cap_holds_and_the_rest_is_resumed(logged, cluster):
     bench = logged("case.usage.add(cost_usd=1.0)\ntime.sleep(0.05)")
     rubric = (bench.path / "rubric.py").read_text()
@@ -237,6 +247,7 @@ def test_a_cap_holds_and_the_rest_is_resumed(logged, cluster):
     assert main(["verify", str(bench.out)]) == 0
 
 
+@pytest.mark.slow
 def test_a_trial_that_changes_its_inputs_is_found_there_and_the_next_has_them_as_they_were(
     logged, cluster
 ):
@@ -376,10 +387,13 @@ def test_without_the_scheduler_the_session_ends_and_the_run_is_resumed(logged, m
 @pytest.mark.slow
 def test_a_worker_that_joins_later_is_sent_the_class(logged, mortal):
     cluster = mortal(1, "--nthreads=1")
-    bench = logged("time.sleep(1.5)")
-    timer = threading.Timer(2, cluster.worker)
-    timer.start()
-    assert bench.run(given(cluster), "--bench-jobs=4", "--bench-trials=2").ret == 0
+    # No trial ends before another worker has begun one.
+    bench = logged("""
+while len({line.split()[1] for line in open(log.name)}) < 2:
+    time.sleep(0.05)
+""")
+    threading.Timer(2, cluster.worker).start()
+    assert bench.run(given(cluster), "--bench-jobs=4", "--bench-timeout=120").ret == 0
     assert len({pid for _, pid in logged.calls()}) == 2
 
 
@@ -391,9 +405,9 @@ def test_two_runs_share_the_workers(logged, cluster, pytester):
     bench.write("helper.py", "NAME = 'a'\n")
     other = pytester.path / "other"
     shutil.copytree(bench.path.parent, other / "bench")
-    (other / "bench/echo/helper.py").write_text("NAME = 'b'\n")
+    write_source(other / "bench/echo/helper.py", "NAME = 'b'\n")
     system = other / "bench/echo/system.py"
-    system.write_text(system.read_text().replace("== 'a'", "== 'b'"))
+    write_source(system, system.read_text().replace("== 'a'", "== 'b'"))
     environ = {**os.environ, "PYTHONPATH": SOURCE}
     common = [sys.executable, "-m", "pytest", "--bench=echo", given(cluster), "-pno:randomly"]
     runs = [
@@ -542,6 +556,7 @@ def test_where_no_scheduler_is_the_run_does_not_begin(bench, monkeypatch):
     result.stderr.fnmatch_lines(["*--bench-executor: executor dask://127.0.0.1:9: no scheduler*"])
 
 
+@pytest.mark.slow
 def test_a_hook_that_scores_is_refused(bench, cluster):
     bench.pytester.makeconftest("def pytest_bench_score(case, harness_output): pass")
     result = bench.run(given(cluster))
@@ -551,6 +566,7 @@ def test_a_hook_that_scores_is_refused(bench, cluster):
     )
 
 
+@pytest.mark.slow
 def test_a_system_of_a_hook_is_refused(bench, cluster):
     bench.pytester.makeconftest(
         "def pytest_bench_system(task_class):\n    return lambda case: {'answer': ''}"
@@ -560,6 +576,7 @@ def test_a_system_of_a_hook_is_refused(bench, cluster):
     result.stderr.fnmatch_lines(["*cannot be found by a name on a worker*"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", ["rubric.py", "system.py"])
 def test_what_cannot_be_imported_there_is_named(bench, cluster, monkeypatch, file):
     (bench.root / "onlyhere.py").touch()
@@ -570,6 +587,7 @@ def test_what_cannot_be_imported_there_is_named(bench, cluster, monkeypatch, fil
     result.stderr.fnmatch_lines(["*worker tcp://*registration.py*No module named 'onlyhere'*"])
 
 
+@pytest.mark.slow
 def test_a_system_that_is_not_there_or_another_one_is_refused(bench, cluster, monkeypatch):
     (bench.root / "agent_only_here.py").write_text("def run(case): return {'answer': ''}")
     monkeypatch.syspath_prepend(bench.root)
@@ -586,6 +604,7 @@ def test_a_system_that_is_not_there_or_another_one_is_refused(bench, cluster, mo
     result.stderr.fnmatch_lines(["*worker tcp://*: digest of system shout is * here, and *"])
 
 
+@pytest.mark.slow
 def test_a_system_that_must_be_alone_needs_workers_of_one_thread(bench, cluster):
     source = (bench.path / "system.py").read_text()
     bench.write("system.py", source + "\nsystem.concurrency = 'none'\n")
@@ -670,6 +689,7 @@ def attempt(sent, name="benchgate-test", **changes):
     return Attempt(**{**fields, **changes})
 
 
+@pytest.mark.slow
 def test_an_attempt_is_started_once_whoever_is_asked(bench, sent, cluster):
     from benchgate.loader.case_digest import files_digest
     from benchgate.loader.case_folder import read_case
@@ -690,6 +710,7 @@ def test_an_attempt_is_started_once_whoever_is_asked(bench, sent, cluster):
         assert kinds == ["elsewhere", "elsewhere", "ran"]
 
 
+@pytest.mark.slow
 def test_other_versions_and_other_files_are_not_started(sent, cluster):
     made, receiving, data = sent
     with cluster.client(2) as client:
@@ -806,6 +827,7 @@ def test_the_shipped_benches_have_the_run_ids_of_one_process(cluster, tmp_path):
     assert run_ids[0] == run_ids[1]
 
 
+@pytest.mark.slow
 def test_outputs_are_observed_there_and_an_unavailable_judge_is_asked_again(bench, cluster):
     bench.write("gate.toml", "[run]\nobservations = 3\n")
     bench.observer("if case.case_id == '02' and not asked % 4: raise SystemUnavailable('429')")

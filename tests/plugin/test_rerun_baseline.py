@@ -293,16 +293,16 @@ def test_no_case_is_called_like_an_item_of_a_baseline(rerun):
 
 
 @pytest.mark.parametrize(
-    ("selection", "calls"),
+    ("selection", "calls", "workers"),
     [
-        (["bench/echo/cases/02"], ["new 02-0", "old 02-0"]),
-        (["bench/echo/cases/02/case.toml::02"], ["new 02-0"]),
-        (["bench/echo/cases/02/case.toml::02-baseline"], ["old 02-0"]),
-        (["--bench=echo", "-k=not baseline"], [f"new {case_id}-0" for case_id in CASES]),
-        (["--bench=echo", "-k=02 or 03"], both()[2:6]),
+        (["bench/echo/cases/02"], ["new 02-0", "old 02-0"], ()),
+        (["bench/echo/cases/02/case.toml::02-baseline"], ["old 02-0"], ()),
+        (["--bench=echo", "-k=not baseline"], [f"new {case_id}-0" for case_id in CASES], ()),
+        pytest.param(
+            ["--bench=echo", "-k=02 or 03"], both()[2:6], ("-n2",), marks=pytest.mark.slow
+        ),
     ],
 )
-@pytest.mark.parametrize("workers", [(), WORKERS])
 def test_a_selection_is_not_gated(rerun, selection, calls, workers):
     result = rerun.bench.pytest(RUN, *selection, *workers, apart=bool(workers))
     assert result.ret == 1
@@ -376,10 +376,9 @@ def test_the_list_of_runs_counts_the_trials_of_both_sides(rerun, capsys):
 @pytest.mark.parametrize("workers", [(), WORKERS])
 def test_a_trial_of_the_baseline_over_its_limit_is_a_timeout_and_no_failure(rerun, workers):
     rerun.systems(old='if case.case_id == "04": import time; time.sleep(30)')
+    rerun.bench.case("04", timeout_seconds="1")
     rerun.bench.rubric(GRADED.replace(", safety_penalty=0.0", ""))
-    result = rerun.bench.run(
-        RUN, "--bench-timeout=3", "--bench-policy=safety=optional", *workers, apart=bool(workers)
-    )
+    result = rerun.bench.run(RUN, "--bench-policy=safety=optional", *workers, apart=bool(workers))
     assert result.ret == 0
     result.assert_outcomes(passed=12)
     outcomes = rerun.bench.outcomes(rerun.bench.record()["baseline"]["report"])
@@ -509,8 +508,8 @@ def test_each_side_is_handed_its_own_checkpoint(rerun):
         (rerun.bench.root / f"{name}.bin").write_text(name)
     check = "assert case.checkpoint.path.read_text() == '{0}'"
     rerun.systems(*(check.format(name) for name in ("old", "new")))
-    with open(rerun.bench.path / "system.py", "a") as file:
-        file.writelines(f"\n{n}.checkpoint = Path('{n}.bin')" for n in ("old", "new"))
+    for name in ("old", "new"):
+        rerun.bench.append("system.py", f"\n{name}.checkpoint = Path('{name}.bin')")
     for way in ((), ("-n2",), ("--bench-jobs=2",)):
         assert rerun.bench.run(RUN, *way, apart=bool(way)).ret == 0
         record = rerun.bench.record()
@@ -533,8 +532,7 @@ def test_a_plugin_that_runs_failures_again_leaves_the_baseline_alone(rerun):
 
 
 def test_a_system_that_runs_alone_is_refused_many_jobs_as_a_baseline_too(rerun, capsys):
-    with open(rerun.bench.path / "system.py", "a") as file:
-        file.write("\nold.concurrency = 'none'\n")
+    rerun.bench.append("system.py", "\nold.concurrency = 'none'\n")
     assert rerun.run("pytest", "baseline=run:old", "jobs=2") == 4
     assert rerun.run("benchgate run", "baseline=run:old", "jobs=2") == 2
     assert capsys.readouterr().err.count("system old says concurrency = 'none'") == 2

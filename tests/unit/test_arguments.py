@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 import argparse
+from types import MappingProxyType
 
 import pytest
 
 from benchgate.wire.argument_types import shard
 from benchgate.wire.arguments import read_options
 from benchgate.wire.run_options import RUN_OPTIONS
+from benchgate.wire.shard import Shard
+
+ALONE = {
+    "isolation": "process",
+    "executor": "dask://h:1",
+    "shard": shard("1/2"),
+    "stop": "decided",
+    "baseline": "run:old",
+    "record": "kept",
+    "replay": "kept",
+    "reobserve": "kept",
+    "plan": "sealed.json",
+}
 
 
-def read(**values):
-    return read_options(RUN_OPTIONS, lambda option: values.get(option.key))
+def read(declared=MappingProxyType({}), **values):
+    return read_options(RUN_OPTIONS, lambda option: values.get(option.key), declared)
 
 
 def test_each_pair_that_excludes_each_other_has_a_line():
@@ -25,6 +39,49 @@ def test_each_pair_that_excludes_each_other_has_a_line():
         "shard 1/2 and record a",
         "shard 1/2 and replay b",
     ]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "why"),
+    [
+        ("record", "replay", "what is replayed is recorded already"),
+        ("record", "baseline", "one system at a time"),
+        ("replay", "baseline", "one system at a time"),
+        ("record", "executor", "record where the run is started"),
+        ("isolation", "executor", "the workers of a cluster isolate no trials"),
+        ("shard", "record", "neither recorded nor replayed"),
+        ("shard", "replay", "neither recorded nor replayed"),
+        ("reobserve", "replay", "they are new"),
+        ("reobserve", "baseline", "one system at a time"),
+        ("reobserve", "executor", "are observed here"),
+        ("shard", "reobserve", "a part of a run"),
+        ("stop", "shard", "a part does not see the results"),
+        ("stop", "executor", "it is for runs in one process"),
+        ("stop", "baseline", "both sides are run"),
+        ("shard", "plan", "the whole run cites a plan"),
+    ],
+)
+def test_two_that_exclude_each_other_are_named_with_the_reason(one, other, why):
+    with pytest.raises(argparse.ArgumentTypeError) as caught:
+        read(**{name: ALONE[name] for name in (one, other)})
+    (line,) = str(caught.value).splitlines()
+    assert line.startswith(f"{one} {ALONE[one]} and {other} {ALONE[other]}: ")
+    assert why in line
+
+
+@pytest.mark.parametrize("text", ["0/3", "4/3", "1/0", "1", "a/b"])
+def test_a_shard_is_one_of_so_many(text):
+    with pytest.raises(argparse.ArgumentTypeError, match="expected I/N"):
+        shard(text)
+    assert shard("3/3") == Shard(3, 3)
+
+
+def test_no_option_lowers_the_level_that_the_class_declares():
+    declared = {"isolation": "process"}
+    assert read(declared)["isolation"] == "process"
+    assert read(declared, isolation="none")["isolation"] == "process"
+    assert read(declared, isolation="sandbox")["isolation"] == "sandbox"
+    assert read(isolation="none")["isolation"] == "none"
 
 
 @pytest.mark.parametrize(

@@ -96,11 +96,18 @@ def test_a_short_line_counts(counted):
     assert counted.counts(4).startswith("passed 5, failed 1, without result 1, running 1, about")
 
 
-def shown(seconds, line="the line", **settings):
-    """Show a line for some time; return what was written."""
+def shown(times, line="the line", **settings):
+    """Show a line until it was asked for so often; return what was written."""
     reader, writer = os.pipe()
-    with told_each_minute(lambda: line, writer, before="\n", **settings):
-        threading.Event().wait(seconds)
+    asked = threading.Semaphore(0)
+
+    def said():
+        asked.release()
+        return line
+
+    with told_each_minute(said, writer, before="\n", **settings):
+        for _ in range(times):
+            assert asked.acquire(timeout=20)
     os.write(writer, b"end")
     text = ""
     while not text.endswith("end"):
@@ -111,25 +118,27 @@ def shown(seconds, line="the line", **settings):
 
 
 def test_a_line_a_minute(monkeypatch):
-    monkeypatch.setattr(progress, "QUIET", 0.05)
-    assert re.fullmatch(r"(\nthe line\n){2,}end", shown(0.2))
+    monkeypatch.setattr(progress, "QUIET", 0.01)
+    assert re.fullmatch(r"(\nthe line\n){2,}end", shown(3))
 
 
 def test_a_line_that_moves_takes_its_own_place_and_leaves_nothing(monkeypatch):
-    monkeypatch.setattr(progress, "MOVING", 0.05)
-    assert re.fullmatch(r"(\rthe line\x1b\[K\r){2,}\x1b\[Kend", shown(0.2, moves=True))
-    assert shown(0.1, line="", moves=True) == "\x1b[Kend"
+    monkeypatch.setattr(progress, "MOVING", 0.01)
+    assert re.fullmatch(r"(\rthe line\x1b\[K\r){2,}\x1b\[Kend", shown(3, moves=True))
+    assert shown(2, line="", moves=True) == "\x1b[Kend"
 
 
 def test_nothing_is_shown_in_the_first_minute():
     assert progress.QUIET == 60
-    assert shown(0.2) == "end"
+    assert shown(0) == "end"
 
 
 def test_a_terminal_that_is_gone_ends_nothing(monkeypatch):
-    monkeypatch.setattr(progress, "QUIET", 0.02)
+    monkeypatch.setattr(progress, "QUIET", 0.01)
     reader, writer = os.pipe()
     os.close(reader)
-    with told_each_minute(lambda: "the line", writer):
-        threading.Event().wait(0.1)
+    asked = threading.Semaphore(0)
+    with told_each_minute(lambda: asked.release() or "the line", writer):
+        for _ in range(3):
+            assert asked.acquire(timeout=20)
     os.close(writer)

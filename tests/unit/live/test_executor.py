@@ -6,9 +6,11 @@ import os
 import threading
 import time
 from dataclasses import dataclass
+from types import SimpleNamespace
 
 import pytest
 
+from benchgate.live import executor as executor_module
 from benchgate.live.executor import LiveExecutor
 
 
@@ -82,8 +84,7 @@ def test_no_more_than_jobs_run_at_once_and_all_are_run(running, answers):
     executor = running(3)
     futures = [executor.submit(Request(str(n))) for n in range(10)]
     until(lambda: len(answers.started) == 3)
-    time.sleep(0.05)
-    assert answers.started == ["0", "1", "2"]
+    assert sorted(answers.started) == ["0", "1", "2"]
     answers.go.set()
     assert [future.result(20) for future in futures] == [str(n) for n in range(10)]
     assert answers.most == 3
@@ -99,7 +100,9 @@ def test_few_trials_need_few_threads(running, answers):
 
 def test_a_trial_over_its_limit_is_given_up_and_its_place_taken(running, answers):
     executor = running(1)
-    late = executor.submit(Request("late", limit=0.05))
+    late = executor.submit(
+        Request("late", limit=0.05)
+    )  # over any limit: it waits for the end of the test
     executor.submit(Request("next"))
     assert late.result(20) == "timeout of late"
     until(lambda: answers.started == ["late", "next"])
@@ -107,19 +110,53 @@ def test_a_trial_over_its_limit_is_given_up_and_its_place_taken(running, answers
     assert late.result() == "timeout of late"
 
 
-def test_a_limit_counts_from_the_start_of_the_trial(running):
-    executor = running(1, lambda request, _: time.sleep(0.15) or request.name)
-    futures = [executor.submit(Request(str(n), limit=0.3)) for n in range(5)]
-    assert [future.result(20) for future in futures] == [str(n) for n in range(5)]
+@pytest.fixture
+def clock(monkeypatch):
+    """The clock of the limits, which a test sets ahead; afterwards who watches them has had time to look at it."""
+    now = [1000.0]
+    monkeypatch.setattr(executor_module, "time", SimpleNamespace(monotonic=lambda: now[0]))
+
+    def ahead(seconds, future):
+        now[0] += seconds
+        for _ in range(20):
+            if future and future[0].done():
+                return
+            time.sleep(0.005)
+
+    return ahead
+
+
+def test_a_limit_counts_from_the_start_of_the_trial(running, clock):
+    futures = []
+
+    def run(request, _):
+        clock(25, futures[int(request.name) :])
+        return request.name
+
+    executor = running(1, run)
+    futures += [executor.submit(Request(str(n), limit=30)) for n in range(4)]
+    assert [future.result(20) for future in futures] == [str(n) for n in range(4)]
+
+
+def test_each_attempt_has_the_whole_limit_and_waiting_takes_none_of_it(running, clock):
+    futures = []
+
+    def run(request, pause):
+        for _ in range(3):
+            clock(25, futures)
+            pause(0.001)
+        return request.name
+
+    futures.append(running(1, run).submit(Request("a", limit=30)))
+    assert futures[0].result(20) == "a"
 
 
 def test_waiting_between_two_attempts_is_not_the_trials_time(running):
     def run(request, pause):
-        for _ in range(3):
-            pause(0.3)
+        pause(1.5)
         return request.name
 
-    assert running(1, run).submit(Request("a", limit=0.05)).result(20) == "a"
+    assert running(1, run).submit(Request("a", limit=1)).result(20) == "a"
 
 
 def test_what_must_end_the_session_ends_it_where_it_is_waited_for(running):
@@ -139,7 +176,7 @@ def test_closing_drops_what_waits_and_does_not_wait_for_what_runs(running, answe
     assert second.cancelled()
     assert not first.done()
     answers.go.set()
-    time.sleep(0.05)
+    until(lambda: not any(t.name == "benchgate-trial" for t in threading.enumerate()))
     assert answers.started == ["a"]
 
 
@@ -180,5 +217,5 @@ def test_what_waits_to_be_tried_again_is_not_tried_when_all_ends(running):
     executor.submit(Request("a"))
     assert waits.wait(5)
     executor.close()
-    time.sleep(0.2)
+    until(lambda: not any(t.name == "benchgate-trial" for t in threading.enumerate()))
     assert calls == ["a"]

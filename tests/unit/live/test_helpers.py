@@ -38,8 +38,9 @@ def test_a_free_thread_is_used_again_and_there_are_never_too_many(pool):
 
     for _ in range(20):
         pool.submit(work).result(20)
-        time.sleep(0.001)  # until it is free
-    assert len(names) <= 2
+        assert pool._free.acquire(timeout=20)  # until its thread is free
+        pool._free.release()
+    assert len(names) == 1
     for future in [pool.submit(work) for _ in range(10 * MOST)]:
         future.result(20)
     assert len(names) <= MOST
@@ -105,13 +106,18 @@ def exits():
 @pytest.mark.parametrize("harm", [stops, exits])
 def test_a_system_that_ends_the_loop_ends_no_other_trial(harm):
     loop = SessionLoop()
+    begun = asyncio.Event()
+    harmed = asyncio.Event()
 
     async def innocent():
-        await asyncio.sleep(0.1)
+        begun.set()
+        await harmed.wait()
         return "innocent"
 
     async def guilty():
+        await begun.wait()
         harm()
+        harmed.set()
         await asyncio.sleep(0)
         return "guilty"
 

@@ -12,7 +12,7 @@ import termios
 
 import pytest
 
-SLOW = "import time\ntime.sleep(0.4)"
+SLOW = "import time\ntime.sleep(1)"
 SOON = """
     from benchgate.runner import progress
     progress.QUIET = 0.1
