@@ -21,7 +21,8 @@ PIECE: Final = 64 * 1024
 RERUNS: Final = ("rerunFailure", "rerunError", "flakyFailure", "flakyError")
 XFAIL: Final = "pytest.xfail"
 FAILED: Final = frozenset({"failed", "failure", "fail"})
-RAN: Final = frozenset({"run", "completed", "passed", "pass", "success", "ok"}) | FAILED
+ERRED: Final = frozenset({"error", "errored"})
+RAN: Final = frozenset({"run", "completed", "passed", "pass", "success", "ok"})
 """What ``status`` and ``result`` of a test say if it was run, in lower case; any other word, such as the ``notrun`` and
 ``disabled`` of GoogleTest, is that of a test without a result."""
 
@@ -31,7 +32,8 @@ def open_junit(file: LogFile) -> Log:
     Open a JUnit file: a test is a case, by class name and name.
 
     Passed is 1 and ``failure`` is 0, also where it was expected. ``error`` says that the test could not be run. A
-    ``skipped`` test has no result.
+    ``skipped`` test has no result, unless one of the two is beside it: pytest writes an ``error`` there if the fixture
+    of a skipped test breaks as it is torn down.
     """
     reader = _Reader(file)
     _, rows = ahead(reader.rows())  # the head of the suite is known then
@@ -98,21 +100,23 @@ class _Reader:
         case = "::".join(name for name in names if name)
         row: dict[str, Any] = {**test.attrib, "case": case, "passed": 1, "error": None}
         row["reruns"] = sum(_plain(child) in RERUNS for child in test)
-        skipped = children.get("skipped")
         statuses = {(test.get(name) or "run").lower() for name in ("status", "result")}
-        failed = "failure" in children or not statuses.isdisjoint(FAILED)
-        ran = failed or "error" in children or statuses <= RAN
-        if not ran or (skipped is not None and skipped.get("type") != XFAIL):
-            self.skipped.append(case)
-            return
-        if failed or skipped is not None:
-            row["passed"] = 0
-        if "failure" in children:
+        is_expected = "skipped" in children and children["skipped"].get("type") == XFAIL
+        # What went wrong counts, whatever else is said of the test: error before failure before skipped.
+        if "error" in children:
+            row["error"] = _error(children["error"])
+        elif not statuses.isdisjoint(ERRED):
+            row["error"] = {"message": "its status is error", "type": "Error"}
+        elif "failure" in children:
             said = children["failure"]
             texts = (said.get("type"), said.get("message") or said.text)
             row["failure"] = "\n".join(filter(None, texts))
-        if "error" in children:
-            row["error"] = _error(children["error"])
+            row["passed"] = 0
+        elif is_expected or not statuses.isdisjoint(FAILED):
+            row["passed"] = 0
+        elif "skipped" in children or not statuses <= RAN:
+            self.skipped.append(case)
+            return
         yield 0, row
 
 
