@@ -44,7 +44,8 @@ def open_junit(file: LogFile) -> Log:
         metrics=lambda _: ["passed"],
         task=reader.suite if reader.suite != "pytest" else None,
         started=reader.started,
-        named=lambda: reader.skipped,
+        unrun=lambda: reader.skipped,
+        asks_for_trials=True,
     )
 
 
@@ -55,7 +56,7 @@ class _Reader:
         self._file = file
         self.suite: str | None = None
         self.started: datetime | None = None
-        self.skipped: list[str] = []
+        self.skipped: list[dict[str, Any]] = []
 
     def rows(self) -> Iterator[Row]:
         parser: XMLPullParser[Any] = XMLPullParser(("start", "end"))
@@ -115,7 +116,7 @@ class _Reader:
         elif is_expected or not statuses.isdisjoint(FAILED):
             row["passed"] = 0
         elif "skipped" in children or not statuses <= RAN:
-            self.skipped.append(case)
+            self.skipped.append(row)
             return
         yield 0, row
 

@@ -93,7 +93,9 @@ class Log:
     :param letters: values of a score that are no numbers, and the number of each.
     :param task: name of what was run, and ``system`` of what ran it, if the log says.
     :param started: when it was run, if the log says.
-    :param named: returns, once all rows were read, the cases that the log names.
+    :param named: returns, once all rows were read, the cases that the log names; ``unrun`` the rows of those that have
+        no result, such as tests that were skipped.
+    :param asks_for_trials: its names may be those of repetitions, and a person has to say whether they are.
     :param ended_early: the log says that it is not whole.
     """
 
@@ -111,6 +113,8 @@ class Log:
     system: str | None = None
     started: datetime | None = None
     named: Callable[[], Iterable[str]] = field(default=tuple)
+    unrun: Callable[[], Iterable[dict[str, Any]]] = field(default=tuple)
+    asks_for_trials: bool = False
     ended_early: bool = False
 
 
@@ -153,6 +157,7 @@ class Samples:
     :param sha256: of the file.
     :param without: cases that the log names and has no sample of, such as tests that were skipped; sorted.
     :param repeated: cases of which the log has a trial more than once, sorted; their last sample is in ``samples``.
+    :param once: cases with one trial beside others with several, for they were not repeated.
     """
 
     path: Path
@@ -170,6 +175,7 @@ class Samples:
     samples: tuple[Sample, ...]
     without: tuple[str, ...]
     repeated: tuple[str, ...]
+    once: frozenset[str] = frozenset()
 
     @property
     def has_inputs(self) -> tuple[bool, bool]:

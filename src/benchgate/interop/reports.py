@@ -111,7 +111,8 @@ def report_of(
     Return the report of one log.
 
     An error counts as score 0. A trial that other cases have and one lacks was not run, and one that is there more
-    than once was run again; both make the run incomplete.
+    than once was run again; both make the run incomplete. A test that was not repeated beside others that were has one
+    trial, and lacks none.
 
     :param baseline: that it is compared with.
     :raises SampleError: a score is outside the range, or a case has two clusters or two inputs.
@@ -146,7 +147,7 @@ def report_of(
     results = [
         result
         for case_id, rows in cases.items()
-        for result in _results(log, terms, case_id, rows, trials)
+        for result in _results(log, terms, case_id, rows, 1 if case_id in log.once else trials)
     ]
     report = build_report(plan, results, TAXONOMY, interrupted=log.header.ended_early)
     source = LogSource(

@@ -22,3 +22,6 @@ ROLES: Final = (
     "target",
 )
 """What ``--map`` takes; docs/how-to/gate-existing-logs.md explains each."""
+
+NONE: Final = "none"
+"""In place of a field, that nothing is read for a role: ``trial=none``."""

@@ -12,6 +12,7 @@ from benchgate.errors import EvalError, SampleError, excerpt
 from benchgate.interop.asked import Asked, asked, chosen, role_of_harm
 from benchgate.interop.formats import opened
 from benchgate.interop.log import Sample, Samples, found_in
+from benchgate.interop.repetitions import ask
 from benchgate.interop.roles import ROLES
 from benchgate.interop.values import GRADES, VERDICTS, error_of, number_of
 from benchgate.wire.canonical import sha256_hex
@@ -43,7 +44,8 @@ def read(
         ``braintrust``, ``promptfoo``, ``jsonl``, ``csv``, or ``auto`` for what it looks like.
     :param map: the field of a role, such as ``case`` or ``score``, where it is not the one that the format has; names
         joined by dots lead into objects and lists. Of ``harm`` (``penalty`` is its other name) higher is worse, of
-        ``safety`` better. Or a TOML file of them. ``benchgate gate --help`` lists the roles.
+        ``safety`` better. ``FIELD~REGEX`` takes what the groups of a regular expression find in the field, and the
+        ``trial`` ``none`` takes nothing. Or a TOML file of them. ``benchgate gate --help`` lists the roles.
     :param metric: which score to read, where samples have several.
     :param where: ``FIELD=VALUE`` that a row must have to be a sample.
     :param errors_by: a failed test of JUnit or promptfoo is an error if this regular expression is in its message.
@@ -73,8 +75,10 @@ class RowReader:
         self._left = Counter[str]()
         self.rows = chosen(log, how.where, self._left)
         own = {role: (name, log.metric_prefix + name) for role, name in fields.items()}
-        self._fields = {**log.fields, **own}
+        self._fields = {**log.fields, **own, **dict.fromkeys(how.without, ())}
         self._asked = fields
+        # A test that was not repeated has no number in its name, and a name that is a case as it is has nothing to cut.
+        self._must_have = fields.keys() - {*MAY_LACK} - ({"case", "trial"} & how.patterns.keys())
         self._score = fields.get("score")
         self._seen: set[tuple[str, str]] = set()
         self._lacking: dict[str, tuple[str, int]] = {}
@@ -83,6 +87,12 @@ class RowReader:
 
     def _short(self, metric: str | None) -> str:
         return (metric or "").removeprefix(self._log.metric_prefix)
+
+    def _shown(self, role: str, name: str) -> str:
+        """Return a field as a map has it."""
+        if role in self._by.patterns:
+            return f"{self._short(name)}~{self._by.patterns[role].text}"
+        return self._short(name)
 
     def samples(self, format_name: str, sha256: str) -> Samples:
         """Return all samples, sorted by case and trial, and what the log says of itself."""
@@ -105,6 +115,10 @@ class RowReader:
         taken = {case_field, *map(self._short, self._metrics)}
         gated = {*self._fields.get("score", ()), *self._fields.get(self._harm, ())}
         cases = {sample.case_id for sample in samples}
+        named = {*self._log.named()} | {self._text(row, "case", 0) for row in self._log.unrun()}
+        is_said = "trial" in self._by.typed or "case" in self._by.patterns
+        if self._log.asks_for_trials and not is_said:
+            ask(self._path, self._by.typed, self._by.source, [*cases, *named])
         return Samples(
             path=self._path,
             format=format_name,
@@ -119,9 +133,17 @@ class RowReader:
             told=self._by.told,
             direction=self._direction(self._short(self._score)),
             samples=samples,
-            without=tuple(sorted({*self._log.named()} - cases)),
+            without=tuple(sorted(named - cases)),
             repeated=tuple(sorted({sample.case_id for sample in samples if sample.reruns})),
+            once=self._once(samples),
         )
+
+    def _once(self, samples: tuple[Sample, ...]) -> frozenset[str]:
+        """Return the cases whose names have no number of a repetition, where those of others have one."""
+        if "trial" not in self._by.patterns:
+            return frozenset()
+        numbered = {sample.case_id for sample in samples if sample.trial}
+        return frozenset(sample.case_id for sample in samples) - numbered
 
     def _check(self, samples: tuple[Sample, ...]) -> None:
         if not samples:
@@ -136,12 +158,12 @@ class RowReader:
         fields = {role: name for role, name in self._asked.items() if role not in exempt}
         for role, name in fields.items():
             if self._seen.isdisjoint((role, one) for one in self._fields[role]):
-                why = f"no sample has {self._short(name)!r}, which is to be the {role}"
+                why = f"no sample has '{self._shown(role, name)}', which is to be the {role}"
                 why += f"; there are {', '.join(self._names)}"
                 raise SampleError(self._path, why)
             if role in self._lacking:
                 case, line = self._lacking[role]
-                why = f"case {case!r} has no {name!r}, which is to be the {role}"
+                why = f"case {case!r} has no '{self._shown(role, name)}', which is to be the {role}"
                 raise SampleError(self._path, why, line=line)
         if len(unscored) == len(samples) > len(erred):
             raise SampleError(self._path, f"no sample has a score; the first: {unscored[0].error}")
@@ -172,7 +194,8 @@ class RowReader:
     def _fields_read(self) -> Iterator[tuple[str, str, str | None]]:
         """Yield the roles that a sample had something in, the fields, and who said so, if not the format."""
         for role in ROLES:
-            seen = [self._short(n) for n in self._fields.get(role, ()) if (role, n) in self._seen]
+            names = [name for name in self._fields.get(role, ()) if (role, name) in self._seen]
+            seen = [self._shown(role, name) for name in names]
             if seen:
                 yield role, "/".join(dict.fromkeys(seen)), self._sources.get(role)
 
@@ -193,7 +216,7 @@ class RowReader:
             why = "no case id; name its field: --map case=FIELD; there are "
             raise SampleError(self._path, why + ", ".join(self._names), line=line)
         score, error = self._scored(row)
-        for role in self._asked.keys() - {*MAY_LACK}:
+        for role in self._must_have:
             if error is None and self.value(row, role) in (None, ""):
                 self._lacking.setdefault(role, (case, line))
         return Sample(
@@ -224,13 +247,24 @@ class RowReader:
         """Return what a row has in a role; ``None`` if it has nothing."""
         for name in self._fields.get(role, ()):
             value = found_in(row, name)
+            if role in self._by.patterns and value is not None:
+                value = self._found(role, value)
             if value is not None:
                 self._seen.add((role, name))
                 return value
         return None
 
+    def _found(self, role: str, value: Any) -> Any:
+        """Return what the expression of a role finds in a field; an object or a list is no text to search."""
+        if isinstance(value, (dict, list)):
+            return value
+        return self._by.patterns[role].part_of(str(value))
+
     def _text(self, row: dict[str, Any], role: str, line: int) -> str:
         value = self.value(row, role)
+        if value is None and role == "case" and role in self._by.patterns:
+            # A name that the expression does not fit, such as that of a test that was not repeated, is the case itself.
+            value = found_in(row, self._fields[role][0])
         if value is None:
             return ""
         if not isinstance(value, (dict, list)):
