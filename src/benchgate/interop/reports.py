@@ -171,9 +171,14 @@ def _scorer(log: Samples, terms: LogTerms) -> str:
 
 
 def _check_direction(log: Samples, ends: tuple[float, float]) -> None:
-    if log.direction in (None, "less" if ends[0] > ends[1] else "more"):
+    declared = "less" if ends[0] > ends[1] else "more"
+    against = "more" if declared == "less" else "less"
+    if against not in log.directions:
         return
-    why = f"{log.direction} of {log.metric!r} is better, by what passed its threshold"
+    case = log.directions[against]
+    why = f"{against} of {log.metric!r} is better in case {case!r}, by what passed its threshold"
+    if declared in log.directions:
+        raise SampleError(log.path, f"{why}, but not in others: correct that case")
     step = f"--policy 'score_range=[{ends[1]:g}, {ends[0]:g}]'"
     raise SampleError(log.path, f"{why}: {step}")
 

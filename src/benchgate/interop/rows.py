@@ -84,6 +84,7 @@ class RowReader:
         self._lacking: dict[str, tuple[str, int]] = {}
         self._metrics: dict[str, None] = {}
         self._names: list[str] = []
+        self._shown_by: dict[tuple[str, str], str] = {}
 
     def _short(self, metric: str | None) -> str:
         return (metric or "").removeprefix(self._log.metric_prefix)
@@ -131,7 +132,7 @@ class RowReader:
             fields=fields,
             left=self._left,
             told=self._by.told,
-            direction=self._direction(self._short(self._score)),
+            directions=self._directions_of(self._short(self._score)),
             samples=samples,
             without=tuple(sorted(named - cases)),
             repeated=tuple(sorted({sample.case_id for sample in samples if sample.reruns})),
@@ -178,18 +179,24 @@ class RowReader:
         if self._harm == "safety":
             wrong = "less"
             other = "harm"
-        if field and self._direction(field) == wrong:
-            why = f"{wrong} of {field!r} is better, by what passed its threshold"
+        against = self._directions_of(field or "").get(wrong)
+        if against is not None:
+            why = (
+                f"{wrong} of {field!r} is better in case {against!r}, by what passed its threshold"
+            )
+            if len(self._directions_of(field or "")) > 1:
+                raise SampleError(self._path, f"{why}, but not in others: correct that case")
             raise SampleError(self._path, f"{why}: --map {other}={field}")
         if self._harm == "penalty" and penalties and max(penalties) <= 1 < 2 * mean(penalties):
             why = f"{field!r} is {mean(penalties):.3g} on average: is 1 harm, or safe? "
             why += f"Give --map harm={field} if higher is worse, --map safety={field} if better"
             raise SampleError(self._path, why)
 
-    def _direction(self, metric: str) -> str | None:
-        """Return whether ``more`` or ``less`` of a score is better, if the log shows it."""
-        shown = self._log.directions.get(metric, ())
-        return next(iter(shown)) if len(shown) == 1 else None
+    def _directions_of(self, metric: str) -> dict[str, str]:
+        """Return whether ``more`` or ``less`` of a score is better, each with the first case that shows it."""
+        return {
+            direction: case for (name, direction), case in self._shown_by.items() if name == metric
+        }
 
     def _fields_read(self) -> Iterator[tuple[str, str, str | None]]:
         """Yield the roles that a sample had something in, the fields, and who said so, if not the format."""
@@ -215,6 +222,8 @@ class RowReader:
         if not case:
             why = "no case id; name its field: --map case=FIELD; there are "
             raise SampleError(self._path, why + ", ".join(self._names), line=line)
+        for shown in self._log.directions(row).items():
+            self._shown_by.setdefault(shown, case)
         score, error = self._scored(row)
         for role in self._must_have:
             if error is None and self.value(row, role) in (None, ""):
@@ -290,6 +299,9 @@ class RowReader:
 
     def _error(self, row: dict[str, Any]) -> Any:
         """Return the error of a sample; ``None`` if it has none."""
+        contradiction = self._log.contradiction(row)
+        if contradiction is not None:
+            return f"Contradiction: {contradiction}"
         error = self.value(row, "error")
         failure = row.get("failure")
         if error is None and self._by.errors_by and self._by.errors_by.search(str(failure or "")):
