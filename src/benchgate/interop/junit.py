@@ -57,6 +57,8 @@ class _Reader:
         self.suite: str | None = None
         self.started: datetime | None = None
         self.skipped: list[dict[str, Any]] = []
+        # Counted, and not looked for among the parents at each end: elements may be nested as deep as a file is long.
+        self._open_tests = 0
 
     def rows(self) -> Iterator[Row]:
         parser: XMLPullParser[Any] = XMLPullParser(("start", "end"))
@@ -77,17 +79,20 @@ class _Reader:
             if kind == "start":
                 if name in ("testsuite", "testsuites"):
                     self._head(element)
+                elif name == "testcase":
+                    self._open_tests += 1
                 parents.append(element)
                 continue
             parents.pop()
             if name == "testcase":
+                self._open_tests -= 1
                 yield from self._test(element)
             elif name in ("error", "failure") and parents and _plain(parents[-1]) == "testsuite":
                 # What went wrong outside of any test is a case of its own.
                 case = f"{parents[-1].get('name') or 'suite'} (the suite itself)"
                 yield 0, {"case": case, "error": _error(element)}
             # Whatever is no part of a test goes at once: properties may be larger than all else.
-            if parents and not any(_plain(parent) == "testcase" for parent in parents):
+            if parents and not self._open_tests:
                 parents[-1].remove(element)
 
     def _head(self, suite: Element) -> None:
