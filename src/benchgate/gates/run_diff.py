@@ -6,7 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from benchgate.aggregate import INCOMPLETE, case_figures
+from benchgate.aggregate import INCOMPLETE, case_figures, mean
 from benchgate.errors import brief
 
 if TYPE_CHECKING:
@@ -50,6 +50,25 @@ class CaseChange:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Rates:
+    """
+    How often the trials of two runs pass that have different numbers of them.
+
+    A case passes if all of its trials do, which three do less often than one: the same system would seem to gain by
+    running fewer.
+
+    :param before: share of the trials of a case that pass, averaged over the cases of the first run; ``now`` of the
+        second.
+    :param trials_before: the most trials that a case of the first run has; ``trials`` of the second.
+    """
+
+    before: float
+    now: float
+    trials_before: int
+    trials: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunChanges:
     """
     The differences of two runs.
@@ -68,6 +87,7 @@ class RunChanges:
     :param missing: ids of cases that only the first run has; none if the second is a selection.
     :param changed: ids of cases whose files differ.
     :param is_rescored: the runs were scored by different rubrics, so that no score can be compared.
+    :param rates: what to compare in place of how many cases pass, if the numbers of trials differ; else ``None``.
     """
 
     newly_failing: tuple[CaseChange, ...]
@@ -80,6 +100,7 @@ class RunChanges:
     missing: tuple[str, ...]
     changed: tuple[str, ...]
     is_rescored: bool
+    rates: Rates | None = None
 
 
 def changes(before: BenchRunReport, after: BenchRunReport) -> RunChanges:
@@ -116,11 +137,33 @@ def changes(before: BenchRunReport, after: BenchRunReport) -> RunChanges:
         missing=tuple(sorted(gone)) if after.scope == "full" else (),
         changed=tuple(sorted(edited)),
         is_rescored=before.digests.scorer != after.digests.scorer,
+        rates=_rates(old, new),
     )
 
 
+def _rates(old: Mapping[str, CaseFigures], new: Mapping[str, CaseFigures]) -> Rates | None:
+    both = old.keys() & new.keys()
+    if all(len(old[case_id].trials) == len(new[case_id].trials) for case_id in both):
+        return None
+    return Rates(
+        before=_passing(old.values()),
+        now=_passing(new.values()),
+        trials_before=max(len(case.trials) for case in old.values()),
+        trials=max(len(case.trials) for case in new.values()),
+    )
+
+
+def _passing(cases: Iterable[CaseFigures]) -> float:
+    return mean([case.passed_trials / len(case.trials) for case in cases])
+
+
 def _kind(change: CaseChange, was: CaseFigures, now: CaseFigures, *, has_error: bool) -> str:
-    if was.passed != now.passed:
+    if len(was.trials) == len(now.trials):
+        is_new = was.passed != now.passed
+    else:
+        # From all of them to none, or back: anything less is a rate that fell or rose.
+        is_new = {_passing([was]), _passing([now])} == {0, 1}
+    if is_new:
         return "newly_passing" if now.passed else "newly_failing"
     if has_error:
         return "error"

@@ -110,9 +110,12 @@ def _of_arm(arm: ArmReport | None, like: BenchRunReport | None) -> BenchRunRepor
 
 def _result(sample: Sample, trial: int, score: float) -> TrialResult:
     facts = sample.facts
+    is_passed = facts is not None and facts.passed is True  # of an error nobody knows
+    if facts is not None and facts.passed is False:
+        is_passed = trial not in {*facts.failed, *facts.errors, *facts.timeouts}
     points = _unchecked(
         BenchScore,
-        passed=facts is not None and facts.passed is True,  # of an error nobody knows
+        passed=is_passed,
         score=score,
         safety_penalty=sample.safety_penalty,
         cost_usd=(facts.cost_usd if facts else None) or 0.0,

@@ -10,7 +10,7 @@ from benchgate.wording.lines import Line
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from benchgate.gates.run_diff import CaseChange, RunChanges
+    from benchgate.gates.run_diff import CaseChange, Rates, RunChanges
     from benchgate.models import BenchRunReport, TrialResult
     from benchgate.wording.lines import Tone
 
@@ -37,7 +37,10 @@ def case_lines(
     """
     text = f"{report.passed_count} of {report.case_count} pass"
     if passed_before is not None and changes and not (changes.is_rescored or report.stopped):
-        text += f", before {passed_before}: {counts(changes)}"
+        before = f"{text}, before {passed_before}"
+        if changes.rates is not None:
+            before = passing_rates(changes.rates)
+        text = f"{before}: {counts(changes)}"
     yield Line("cases", text)
     rows = change_rows(changes) if changes else {}
     if most is None or not rows:  # else the rows are those of the counts above
@@ -52,6 +55,12 @@ def case_lines(
     yield from first_rows(shown, most, more)
     if changes is not None:
         yield from other_lines(changes, most)
+
+
+def passing_rates(rates: Rates) -> str:
+    """Return how often trials pass in two runs with different numbers of them, and that this is why."""
+    trials = f"{counted(rates.trials, 'trial')} a case, before {rates.trials_before}"
+    return f"{rates.now:.1%} of trials pass, before {rates.before:.1%} ({trials})"
 
 
 def counts(changes: RunChanges) -> str:
