@@ -87,6 +87,7 @@ class RunChanges:
     :param missing: ids of cases that only the first run has; none if the second is a selection.
     :param changed: ids of cases whose files differ.
     :param is_rescored: the runs were scored by different rubrics, so that no score can be compared.
+    :param is_graded: of logs of which nobody said which scores pass: cases are only higher or lower.
     :param rates: what to compare in place of how many cases pass, if the numbers of trials differ; else ``None``.
     """
 
@@ -100,6 +101,7 @@ class RunChanges:
     missing: tuple[str, ...]
     changed: tuple[str, ...]
     is_rescored: bool
+    is_graded: bool = False
     rates: Rates | None = None
 
 
@@ -112,6 +114,7 @@ def changes(before: BenchRunReport, after: BenchRunReport) -> RunChanges:
     silent = {r.case_id for r in (*before.per_case, *after.per_case) if r.outcome in INCOMPLETE}
     codes = _by_case((r.case_id, mode.code) for r in after.per_case for mode in r.failure_modes)
     errors = _by_case((r.case_id, r.outcome) for r in after.shown.per_case if r.outcome != "scored")
+    is_graded = lacks_mark(before) or lacks_mark(after)
     kinds: dict[str, list[CaseChange]] = defaultdict(list)
     for case_id in both - silent - edited:
         was, now = old[case_id], new[case_id]
@@ -123,9 +126,16 @@ def changes(before: BenchRunReport, after: BenchRunReport) -> RunChanges:
             trials=(len(was.trials), len(now.trials)),
             codes=codes.get(case_id, ()),
         )
-        kinds[_kind(change, was, now, has_error=case_id in errors)].append(change)
+        has_error = case_id in errors
+        if is_graded:
+            kind = _of_score(change, has_error=has_error)
+        else:
+            kind = _kind(change, was, now, has_error=has_error)
+        kinds[kind].append(change)
     for changes_of_kind in kinds.values():
-        changes_of_kind.sort(key=lambda c: (c.keeps_majority, -abs(c.delta), c.case_id))
+        changes_of_kind.sort(
+            key=lambda c: (c.keeps_majority and not is_graded, -abs(c.delta), c.case_id)
+        )
     return RunChanges(
         newly_failing=tuple(kinds["newly_failing"]),
         newly_passing=tuple(kinds["newly_passing"]),
@@ -137,8 +147,17 @@ def changes(before: BenchRunReport, after: BenchRunReport) -> RunChanges:
         missing=tuple(sorted(gone)) if after.scope == "full" else (),
         changed=tuple(sorted(edited)),
         is_rescored=before.digests.scorer != after.digests.scorer,
+        is_graded=is_graded,
         rates=_rates(old, new),
     )
+
+
+def lacks_mark(report: BenchRunReport) -> bool:
+    """Whether nobody said which scores of a log pass, and they are not 0 and 1, which say it themselves."""
+    source = report.source
+    if source is None or source.passed is not None:
+        return False
+    return any(one.score is not None and one.score.score not in (0, 1) for one in report.per_case)
 
 
 def _rates(old: Mapping[str, CaseFigures], new: Mapping[str, CaseFigures]) -> Rates | None:
@@ -165,6 +184,10 @@ def _kind(change: CaseChange, was: CaseFigures, now: CaseFigures, *, has_error: 
         is_new = {_passing([was]), _passing([now])} == {0, 1}
     if is_new:
         return "newly_passing" if now.passed else "newly_failing"
+    return _of_score(change, has_error=has_error)
+
+
+def _of_score(change: CaseChange, *, has_error: bool) -> str:
     if has_error:
         return "error"
     return "fell" if change.delta < 0 else "rose" if change.delta > 0 else "same"

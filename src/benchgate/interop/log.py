@@ -129,6 +129,7 @@ class Sample:
     :param score: as the log has it; ``None`` if it has none.
     :param error: why there is no score; ``None`` if there is one.
     :param penalty: harm done, 0 or more; ``None`` if the log does not say.
+    :param passed: whether it passes, by the field of that role; ``None`` if none was named.
     :param reruns: earlier attempts at the same trial.
     :param of: digests of its input and of its target, as far as the log has them.
     """
@@ -139,6 +140,7 @@ class Sample:
     error: str | None
     cluster: str | None = None
     penalty: float | None = None
+    passed: bool | None = None
     reruns: int = 0
     of: tuple[str | None, str | None] = (None, None)
 

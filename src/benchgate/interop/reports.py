@@ -158,13 +158,14 @@ def report_of(
         score_range=terms.score_range,
         without=log.without,
         told=log.told,
+        passed=next((name for role, name, _ in log.fields if role == "passed"), None),
     )
     return report.model_copy(update={"source": source})
 
 
 def _scorer(log: Samples, terms: LogTerms) -> str:
-    # Two penalties compare if they were read of one field.
-    harm = [f"{role} {name}" for role, name, _ in log.fields if role in HARM]
+    # Two penalties, and what passes, compare if they were read of one field.
+    harm = [f"{role} {name}" for role, name, _ in log.fields if role in (*HARM, "passed")]
     rows = [one for one in log.told if not one.startswith("map ")]
     unit = "{:g} to {:g}".format(*terms.score_range)
     return digest(["log", log.metric, unit, *harm, *rows])
@@ -221,7 +222,11 @@ def _results(
             yield result.model_copy(update={"outcome": "harness_error", "failure_modes": modes})
         else:
             scaled = _scaled(log, row, row.score, terms.score_range)
-            score = BenchScore(passed=scaled == 1.0, score=scaled, safety_penalty=row.penalty)
+            # The gate asks whether a case newly fails of graded logs too: by the best score, unless a field says it.
+            passed = scaled == 1.0
+            if row.passed is not None:
+                passed = row.passed
+            score = BenchScore(passed=passed, score=scaled, safety_penalty=row.penalty)
             yield result.model_copy(update={"outcome": "scored", "score": score})
 
 

@@ -11,6 +11,7 @@ from typing import Final
 ROLES: Final = (
     "case",
     "score",
+    "passed",
     "trial",
     "cluster",
     "harm",

@@ -114,7 +114,9 @@ class RowReader:
         harm = next((name for role, name, _ in fields if role == self._harm), None)
         self._check_direction(harm, [one.penalty for one in samples if one.penalty is not None])
         taken = {case_field, *map(self._short, self._metrics)}
-        gated = {*self._fields.get("score", ()), *self._fields.get(self._harm, ())}
+        gated = {
+            name for role in ("score", "passed", self._harm) for name in self._fields.get(role, ())
+        }
         cases = {sample.case_id for sample in samples}
         named = {*self._log.named()} | {self._text(row, "case", 0) for row in self._log.unrun()}
         is_said = "trial" in self._by.typed or "case" in self._by.patterns
@@ -234,6 +236,7 @@ class RowReader:
             score=score,
             error=error,
             cluster=self._text(row, "cluster", line) or None,
+            passed=self._passed(row, case, line),
             penalty=_penalty(self.value(row, self._harm), self._harm, case, (self._path, line)),
             reruns=self._count(row, "reruns", line),
             of=(_digest(self.value(row, "input")), _digest(self.value(row, "target"))),
@@ -296,6 +299,16 @@ class RowReader:
             shown = excerpt(repr(self.value(row, role)), 60)
             raise SampleError(self._path, f"{role} is {shown}; expected a count", line=line)
         return int(number)
+
+    def _passed(self, row: dict[str, Any], case: str, line: int) -> bool | None:
+        value = self.value(row, "passed")
+        if value in (None, ""):
+            return None
+        number = number_of(value)
+        if number not in (0, 1):
+            why = f"passed of case {case!r} is {excerpt(repr(value), 60)}; expected true or false"
+            raise SampleError(self._path, why, line=line)
+        return number == 1
 
     def _error(self, row: dict[str, Any]) -> Any:
         """Return the error of a sample; ``None`` if it has none."""

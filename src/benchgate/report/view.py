@@ -187,9 +187,13 @@ def _tiles_of(
         bound = report.score_lower_bound_95
         beside = f"95% lower bound {words.number(bound)}" if bound is not None else ""
         tiles.append(Tile("Mean score", words.number(report.mean_score), beside))
-    if report is not None:
+    is_graded = changes is not None and changes.is_graded
+    if report is not None and not is_graded:
         tiles.append(_passed_tile(report, changes, passed_before))
-    if changes is not None and report is not None:
+    if changes is not None and is_graded:
+        higher = f"{len(changes.rose)} higher"
+        tiles.append(Tile("Cases lower", str(len(changes.fell)), higher))
+    elif changes is not None and report is not None:
         count = len(changes.newly_failing)
         beside = f"{len(changes.newly_passing)} newly passing"
         tiles.append(Tile("Newly failing", str(count), beside, "bad" if count else ""))
