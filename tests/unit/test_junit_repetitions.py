@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from pathlib import Path
 
 import pytest
 
+from benchgate.artifacts.run_kinds import RunRecord
 from benchgate.cli import main
 from benchgate.errors import EvalError
 from benchgate.gates import forecast
@@ -16,6 +18,7 @@ from benchgate.interop.asked import parse_map
 from benchgate.interop.repetitions import TwoReadings, may_be_repeated
 from benchgate.interop.reports import LogTerms, report_of, report_pair
 from benchgate.runner.judging import facts_of_logs, judged
+from benchgate.verify.recheck_record import recheck_record
 from benchgate.wire import clock
 
 REPEATED = [f"test_{n}[{k}-5]" for n in range(3) for k in range(1, 6)]
@@ -234,3 +237,28 @@ def test_the_command_stops_and_its_record_of_either_reading_is_valid(tmp_path, c
 def test_many_names_are_looked_at_in_a_moment():
     names = [f"test_{n}[{n}-{n % 997}]" for n in range(50_000)]
     assert may_be_repeated(names) is None
+
+
+@pytest.mark.parametrize(
+    ("lost", "is_found"),
+    [
+        ({("tests.t::test_page", 2)}, True),
+        ({("tests.t::test_plain_3", 0)}, True),
+        (set(), False),
+    ],
+)
+def test_a_record_of_a_log_that_lost_a_trial_is_not_complete(tmp_path, monkeypatch, lost, is_found):
+    """One trial is all that a test has which was not repeated; two of three are not."""
+    monkeypatch.setattr(forecast, "REPETITIONS", 20)
+    monkeypatch.chdir(tmp_path)
+    for name in ("old.xml", "new.xml"):
+        junit(Path(name), ONE_MARKED)
+    typed = r"trial=case~[\[-](\d+)-3\]$,case=case~^(.*)\["
+    assert main(["gate", "old.xml", "new.xml", "--map", typed, "--out=chain"]) == 10
+    (file,) = Path("chain/runs").glob("*/*/record.json")
+    raw = json.loads(file.read_bytes())
+    rows = raw["report"]["per_case"]
+    raw["report"]["per_case"] = [r for r in rows if (r["case_id"], r["trial"]) not in lost]
+    record = RunRecord.parse(file, json.dumps(raw).encode(), "record of a run")
+    faults = [text for text in recheck_record(file.parent, record) if "report.complete" in text]
+    assert bool(faults) is is_found
