@@ -22,6 +22,7 @@ FIELDS = {"name": "a", "grade": 1, "again": 1, "harmed": 0.1, "broke": "no model
 FIELD_OF = {
     "case": "name",
     "score": "grade",
+    "passed": "again",
     "reruns": "again",
     "harm": "harmed",
     "safety": "harmed",

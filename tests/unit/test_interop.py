@@ -95,7 +95,7 @@ def test_the_error_of_a_later_row_is_seen_though_the_first_has_no_such_field(log
 
 def test_the_reason_of_a_failed_assertion_of_promptfoo_is_no_error(log):
     rows = [
-        {"testIdx": n, "promptIdx": 0, "success": n == 0, "error": "x", "failureReason": n}
+        {"testIdx": n, "promptIdx": 0, "success": n == 0, "error": "x" * n, "failureReason": n}
         for n in range(3)
     ]
     found = read(log("a.jsonl", rows), map={"case": "testIdx"})

@@ -127,7 +127,7 @@ def test_less_is_better_where_less_passes_the_threshold(log):
     with pytest.raises(EvalError, match=r"score_range=\[0, 1\]"):
         report_of(read(turned, metric="Toxicity"), upside, "new")
     unclear = log(deepeval([("A", 0.9, True)], [("A", 0.1, True)]))
-    assert read(unclear, metric="A").direction is None
+    assert read(unclear, metric="A").directions == {"more": "c0", "less": "c1"}
 
 
 def test_a_metric_that_broke_is_an_error_of_what_it_would_have_decided(log):
@@ -186,7 +186,13 @@ def test_a_repeated_test_of_promptfoo_is_one_case(log):
 def test_an_assertion_of_promptfoo_that_crashed_may_be_an_error(log):
     texts = [None, "Custom function threw error: x", 'Expected "a" to equal "b"']
     rows = [
-        {"testIdx": n, "vars": {"n": n}, "success": not text, "error": text, "failureReason": 1}
+        {
+            "testIdx": n,
+            "vars": {"n": n},
+            "success": not text,
+            "error": text,
+            "failureReason": int(bool(text)),
+        }
         for n, text in enumerate(texts)
     ]
     path = log({"evalId": "e", "results": {"results": rows}})

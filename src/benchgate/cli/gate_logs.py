@@ -43,8 +43,8 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
         default="",
         metavar="ROLE=FIELD,...|FILE.toml",
         help=f"the fields of a sample that are its {', '.join(ROLES)}, as in case=id,score=resolved; a dot leads "
-        "into an object: score=metrics.exact; or a file of them (default: bench/CLASS/logs.toml of the class that is "
-        "named)",
+        "into an object: score=metrics.exact; FIELD~REGEX takes what its groups find: trial=name~(\\d+)$; trial=none "
+        "takes nothing; or a file of them (default: bench/CLASS/logs.toml of the class that is named)",
     )
     parser.add_argument("--metric", metavar="NAME", help="the score, where samples have several")
     parser.add_argument(

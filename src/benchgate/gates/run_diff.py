@@ -6,7 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from benchgate.aggregate import INCOMPLETE, case_figures
+from benchgate.aggregate import INCOMPLETE, case_figures, mean
 from benchgate.errors import brief
 
 if TYPE_CHECKING:
@@ -50,6 +50,25 @@ class CaseChange:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Rates:
+    """
+    How often the trials of two runs pass that have different numbers of them.
+
+    A case passes if all of its trials do, which three do less often than one: the same system would seem to gain by
+    running fewer.
+
+    :param before: share of the trials of a case that pass, averaged over the cases of the first run; ``now`` of the
+        second.
+    :param trials_before: the most trials that a case of the first run has; ``trials`` of the second.
+    """
+
+    before: float
+    now: float
+    trials_before: int
+    trials: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunChanges:
     """
     The differences of two runs.
@@ -68,6 +87,8 @@ class RunChanges:
     :param missing: ids of cases that only the first run has; none if the second is a selection.
     :param changed: ids of cases whose files differ.
     :param is_rescored: the runs were scored by different rubrics, so that no score can be compared.
+    :param is_graded: of logs of which nobody said which scores pass: cases are only higher or lower.
+    :param rates: what to compare in place of how many cases pass, if the numbers of trials differ; else ``None``.
     """
 
     newly_failing: tuple[CaseChange, ...]
@@ -80,6 +101,8 @@ class RunChanges:
     missing: tuple[str, ...]
     changed: tuple[str, ...]
     is_rescored: bool
+    is_graded: bool = False
+    rates: Rates | None = None
 
 
 def changes(before: BenchRunReport, after: BenchRunReport) -> RunChanges:
@@ -91,6 +114,7 @@ def changes(before: BenchRunReport, after: BenchRunReport) -> RunChanges:
     silent = {r.case_id for r in (*before.per_case, *after.per_case) if r.outcome in INCOMPLETE}
     codes = _by_case((r.case_id, mode.code) for r in after.per_case for mode in r.failure_modes)
     errors = _by_case((r.case_id, r.outcome) for r in after.shown.per_case if r.outcome != "scored")
+    is_graded = lacks_mark(before) or lacks_mark(after)
     kinds: dict[str, list[CaseChange]] = defaultdict(list)
     for case_id in both - silent - edited:
         was, now = old[case_id], new[case_id]
@@ -102,9 +126,16 @@ def changes(before: BenchRunReport, after: BenchRunReport) -> RunChanges:
             trials=(len(was.trials), len(now.trials)),
             codes=codes.get(case_id, ()),
         )
-        kinds[_kind(change, was, now, has_error=case_id in errors)].append(change)
+        has_error = case_id in errors
+        if is_graded:
+            kind = _of_score(change, has_error=has_error)
+        else:
+            kind = _kind(change, was, now, has_error=has_error)
+        kinds[kind].append(change)
     for changes_of_kind in kinds.values():
-        changes_of_kind.sort(key=lambda c: (c.keeps_majority, -abs(c.delta), c.case_id))
+        changes_of_kind.sort(
+            key=lambda c: (c.keeps_majority and not is_graded, -abs(c.delta), c.case_id)
+        )
     return RunChanges(
         newly_failing=tuple(kinds["newly_failing"]),
         newly_passing=tuple(kinds["newly_passing"]),
@@ -116,12 +147,47 @@ def changes(before: BenchRunReport, after: BenchRunReport) -> RunChanges:
         missing=tuple(sorted(gone)) if after.scope == "full" else (),
         changed=tuple(sorted(edited)),
         is_rescored=before.digests.scorer != after.digests.scorer,
+        is_graded=is_graded,
+        rates=_rates(old, new),
     )
 
 
+def lacks_mark(report: BenchRunReport) -> bool:
+    """Whether nobody said which scores of a log pass, and they are not 0 and 1, which say it themselves."""
+    source = report.source
+    if source is None or source.passed is not None:
+        return False
+    return any(one.score is not None and one.score.score not in (0, 1) for one in report.per_case)
+
+
+def _rates(old: Mapping[str, CaseFigures], new: Mapping[str, CaseFigures]) -> Rates | None:
+    both = old.keys() & new.keys()
+    if all(len(old[case_id].trials) == len(new[case_id].trials) for case_id in both):
+        return None
+    return Rates(
+        before=_passing(old.values()),
+        now=_passing(new.values()),
+        trials_before=max(len(case.trials) for case in old.values()),
+        trials=max(len(case.trials) for case in new.values()),
+    )
+
+
+def _passing(cases: Iterable[CaseFigures]) -> float:
+    return mean([case.passed_trials / len(case.trials) for case in cases])
+
+
 def _kind(change: CaseChange, was: CaseFigures, now: CaseFigures, *, has_error: bool) -> str:
-    if was.passed != now.passed:
+    if len(was.trials) == len(now.trials):
+        is_new = was.passed != now.passed
+    else:
+        # From all of them to none, or back: anything less is a rate that fell or rose.
+        is_new = {_passing([was]), _passing([now])} == {0, 1}
+    if is_new:
         return "newly_passing" if now.passed else "newly_failing"
+    return _of_score(change, has_error=has_error)
+
+
+def _of_score(change: CaseChange, *, has_error: bool) -> str:
     if has_error:
         return "error"
     return "fell" if change.delta < 0 else "rose" if change.delta > 0 else "same"

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from benchgate.errors import EvalError, LocatedError
 from benchgate.interop.log import found_in
-from benchgate.interop.roles import ROLES
+from benchgate.interop.patterns import Pattern
+from benchgate.interop.roles import NONE, ROLES
 from benchgate.wire.canonical import sha256_hex
 from benchgate.wire.files import read_bytes
 from benchgate.wire.toml import MAX_TOML_BYTES, read_toml
@@ -24,12 +25,24 @@ HARM: Final = ("harm", "safety", "penalty")
 
 
 class Asked(NamedTuple):
-    """How a log is to be read: fields by role, who said so, what a sample has, and what of it a record says."""
+    """
+    How a log is to be read.
+
+    :param fields: by role; that of a role in ``without`` is left out.
+    :param patterns: by role, what finds its value in the text of its field.
+    :param without: roles that nothing is read for.
+    :param typed: the map as somebody wrote it, and ``source`` where.
+    :param where: what a row has that is a sample.
+    :param told: what of it a record says.
+    """
 
     fields: Mapping[str, str]
+    patterns: Mapping[str, Pattern]
+    without: frozenset[str]
+    typed: Mapping[str, str]
     source: str
     where: Mapping[str, str]
-    errors_by: re.Pattern[str] | None
+    errors_by: Pattern | None
     told: tuple[str, ...]
 
 
@@ -41,18 +54,39 @@ def asked(
     told = []
     rows = dict(_pair("where", word) for word in where)
     if isinstance(fields, Path):
-        source, digest = str(fields), sha256_hex(read_bytes(fields, limit=MAX_TOML_BYTES))
-        told.append(f"map {source} {digest}")
+        source = str(fields)
+        told.append(f"map {source} {sha256_hex(read_bytes(fields, limit=MAX_TOML_BYTES))}")
         fields, of_file = _table(fields)
         rows = of_file | rows
     told += [f"where {name}={value}" for name, value in sorted(rows.items())]
     if errors_by:
         told.append(f"errors-by {errors_by}")
-    try:
-        pattern = re.compile(errors_by) if errors_by else None
-    except re.error as error:
-        raise EvalError(f"errors-by: {errors_by!r} is no regular expression: {error}") from None
-    return Asked(fields or {}, source, rows, pattern, tuple(told))
+    typed = dict(fields or {})
+    without = frozenset({"trial"} & {role for role, text in typed.items() if text == NONE})
+    names: dict[str, str] = {}
+    patterns: dict[str, Pattern] = {}
+    for role in typed.keys() - without:
+        names[role], sign, expression = typed[role].partition("~")
+        if sign:
+            patterns[role] = _pattern(f"{source}: {role}", expression)
+    return Asked(
+        fields=names,
+        patterns=patterns,
+        without=without,
+        typed=typed,
+        source=source,
+        where=rows,
+        errors_by=Pattern("errors-by", errors_by) if errors_by else None,
+        told=tuple(told),
+    )
+
+
+def _pattern(what: str, text: str) -> Pattern:
+    pattern = Pattern(what, text)
+    if not pattern.groups:
+        why = f"'{text}' has no group; expected (...) around what is the value, as in name~(\\d+)$"
+        raise EvalError(f"{what}: {why}")
+    return pattern
 
 
 def _pair(what: str, word: str) -> tuple[str, str]:

@@ -14,9 +14,12 @@ from benchgate.wire.parsing import repeated
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from inspect_ai.log import EvalSample, EvalSampleSummary
+    from inspect_ai.log import EvalLog, EvalSample, EvalSampleSummary
 
     from benchgate.interop.log import LogFile, Row
+
+    Found = tuple[EvalSample | EvalSampleSummary, bool]
+    """A sample, as far as it was read, and whether it was marked as invalid."""
 
 LETTERS: Final = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 """Values that its scorers give for correct, partially correct, incorrect and no answer."""
@@ -44,15 +47,22 @@ def open_inspect(file: LogFile) -> Log:
     except ImportError as error:
         msg = f"{file.path}: is a log of inspect_ai, which reads it: pip install 'pytest-benchgate[inspect]'"
         raise EvalError(msg) from error
-    kind: Any = "json" if is_whole else "eval"
     with _reading(file):
         _refuse_repeated_keys(file, is_whole=is_whole)
-        head = read_eval_log(_descriptor(file), header_only=True, format=kind)
+        if is_whole:
+            # As bytes: inspect_ai keeps the last JSON log that it read from a path and returns it for the next file
+            # of that path, and the descriptors of two logs, opened one after the other, have one number.
+            file.file.seek(0)
+            head = read_eval_log(file.file, format="json")
+            samples = _in_json(file, head)
+        else:
+            head = read_eval_log(_descriptor(file), header_only=True, format="eval")
+            samples = _in_archive(file, in_full=head.invalidated)
     spec = head.eval
     return Log(
         tool="inspect_ai",
         version=spec.packages.get("inspect_ai"),
-        rows=_rows(file, kind, in_full=head.invalidated),
+        rows=_rows(samples),
         fields={
             "case": ("id",),
             "trial": ("epoch",),
@@ -133,22 +143,30 @@ def _metrics(row: Any) -> list[str]:
     return [f"scores.{name}" for name in names]
 
 
-def _rows(file: LogFile, kind: Any, *, in_full: bool) -> Iterator[Row]:
+def _in_json(file: LogFile, log: EvalLog) -> Iterator[Found]:
+    with _reading(file):
+        for sample in log.samples or ():
+            yield sample.summary(), sample.invalidation is not None
+
+
+def _in_archive(file: LogFile, *, in_full: bool) -> Iterator[Found]:
     from inspect_ai.log import read_eval_log_sample_summaries, read_eval_log_samples
 
     path = _descriptor(file)
     with _reading(file):
         if in_full:  # a summary does not say either that a sample was marked as invalid
-            whole = {"all_samples_required": False, "exclude_fields": UNUSED}
-            yield from _fields(read_eval_log_samples(path, format=kind, **whole))
+            whole: Any = {"all_samples_required": False, "exclude_fields": UNUSED}
+            for sample in read_eval_log_samples(path, format="eval", **whole):
+                yield sample, sample.invalidation is not None
         else:
-            yield from _fields(read_eval_log_sample_summaries(path, kind))
+            for summary in read_eval_log_sample_summaries(path, "eval"):
+                yield summary, False
 
 
-def _fields(samples: Iterable[EvalSample | EvalSampleSummary]) -> Iterator[Row]:
-    for sample in samples:
+def _rows(samples: Iterable[Found]) -> Iterator[Row]:
+    for sample, is_invalid in samples:
         error = getattr(sample.error, "message", sample.error)
-        if getattr(sample, "invalidation", None) is not None:
+        if is_invalid:
             error = "Invalidated: the sample was marked as invalid"
         row = {
             "id": str(sample.id),

@@ -21,7 +21,8 @@ PIECE: Final = 64 * 1024
 RERUNS: Final = ("rerunFailure", "rerunError", "flakyFailure", "flakyError")
 XFAIL: Final = "pytest.xfail"
 FAILED: Final = frozenset({"failed", "failure", "fail"})
-RAN: Final = frozenset({"run", "completed", "passed", "pass", "success", "ok"}) | FAILED
+ERRED: Final = frozenset({"error", "errored"})
+RAN: Final = frozenset({"run", "completed", "passed", "pass", "success", "ok"})
 """What ``status`` and ``result`` of a test say if it was run, in lower case; any other word, such as the ``notrun`` and
 ``disabled`` of GoogleTest, is that of a test without a result."""
 
@@ -31,7 +32,8 @@ def open_junit(file: LogFile) -> Log:
     Open a JUnit file: a test is a case, by class name and name.
 
     Passed is 1 and ``failure`` is 0, also where it was expected. ``error`` says that the test could not be run. A
-    ``skipped`` test has no result.
+    ``skipped`` test has no result, unless one of the two is beside it: pytest writes an ``error`` there if the fixture
+    of a skipped test breaks as it is torn down.
     """
     reader = _Reader(file)
     _, rows = ahead(reader.rows())  # the head of the suite is known then
@@ -42,7 +44,8 @@ def open_junit(file: LogFile) -> Log:
         metrics=lambda _: ["passed"],
         task=reader.suite if reader.suite != "pytest" else None,
         started=reader.started,
-        named=lambda: reader.skipped,
+        unrun=lambda: reader.skipped,
+        asks_for_trials=True,
     )
 
 
@@ -53,7 +56,9 @@ class _Reader:
         self._file = file
         self.suite: str | None = None
         self.started: datetime | None = None
-        self.skipped: list[str] = []
+        self.skipped: list[dict[str, Any]] = []
+        # Counted, and not looked for among the parents at each end: elements may be nested as deep as a file is long.
+        self._open_tests = 0
 
     def rows(self) -> Iterator[Row]:
         parser: XMLPullParser[Any] = XMLPullParser(("start", "end"))
@@ -74,17 +79,20 @@ class _Reader:
             if kind == "start":
                 if name in ("testsuite", "testsuites"):
                     self._head(element)
+                elif name == "testcase":
+                    self._open_tests += 1
                 parents.append(element)
                 continue
             parents.pop()
             if name == "testcase":
+                self._open_tests -= 1
                 yield from self._test(element)
             elif name in ("error", "failure") and parents and _plain(parents[-1]) == "testsuite":
                 # What went wrong outside of any test is a case of its own.
                 case = f"{parents[-1].get('name') or 'suite'} (the suite itself)"
                 yield 0, {"case": case, "error": _error(element)}
             # Whatever is no part of a test goes at once: properties may be larger than all else.
-            if parents and not any(_plain(parent) == "testcase" for parent in parents):
+            if parents and not self._open_tests:
                 parents[-1].remove(element)
 
     def _head(self, suite: Element) -> None:
@@ -98,21 +106,23 @@ class _Reader:
         case = "::".join(name for name in names if name)
         row: dict[str, Any] = {**test.attrib, "case": case, "passed": 1, "error": None}
         row["reruns"] = sum(_plain(child) in RERUNS for child in test)
-        skipped = children.get("skipped")
         statuses = {(test.get(name) or "run").lower() for name in ("status", "result")}
-        failed = "failure" in children or not statuses.isdisjoint(FAILED)
-        ran = failed or "error" in children or statuses <= RAN
-        if not ran or (skipped is not None and skipped.get("type") != XFAIL):
-            self.skipped.append(case)
-            return
-        if failed or skipped is not None:
-            row["passed"] = 0
-        if "failure" in children:
+        is_expected = "skipped" in children and children["skipped"].get("type") == XFAIL
+        # What went wrong counts, whatever else is said of the test: error before failure before skipped.
+        if "error" in children:
+            row["error"] = _error(children["error"])
+        elif not statuses.isdisjoint(ERRED):
+            row["error"] = {"message": "its status is error", "type": "Error"}
+        elif "failure" in children:
             said = children["failure"]
             texts = (said.get("type"), said.get("message") or said.text)
             row["failure"] = "\n".join(filter(None, texts))
-        if "error" in children:
-            row["error"] = _error(children["error"])
+            row["passed"] = 0
+        elif is_expected or not statuses.isdisjoint(FAILED):
+            row["passed"] = 0
+        elif "skipped" in children or not statuses <= RAN:
+            self.skipped.append(row)
+            return
         yield 0, row
 
 

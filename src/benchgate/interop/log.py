@@ -89,11 +89,14 @@ class Log:
     :param metric_prefix: of these fields, which is not part of a metric's name.
     :param overall: the one of them that is the score if none is named.
     :param where: what a row has that is a sample; the others are passed over.
-    :param directions: once all rows were read, of scores whether ``more`` or ``less`` is better, as the log shows.
+    :param directions: returns, by score, whether ``more`` or ``less`` of it is better, as far as a row shows.
+    :param contradiction: returns how a row contradicts itself, and is an error for it; ``None`` if it does not.
     :param letters: values of a score that are no numbers, and the number of each.
     :param task: name of what was run, and ``system`` of what ran it, if the log says.
     :param started: when it was run, if the log says.
-    :param named: returns, once all rows were read, the cases that the log names.
+    :param named: returns, once all rows were read, the cases that the log names; ``unrun`` the rows of those that have
+        no result, such as tests that were skipped.
+    :param asks_for_trials: its names may be those of repetitions, and a person has to say whether they are.
     :param ended_early: the log says that it is not whole.
     """
 
@@ -105,12 +108,15 @@ class Log:
     metric_prefix: str = ""
     overall: str | None = None
     where: Mapping[str, str] = field(default_factory=dict)
-    directions: Mapping[str, set[str]] = field(default_factory=dict)
+    directions: Callable[[Mapping[str, Any]], Mapping[str, str]] = lambda _: {}
+    contradiction: Callable[[Mapping[str, Any]], str | None] = lambda _: None
     letters: Mapping[str, float] = field(default_factory=dict)
     task: str | None = None
     system: str | None = None
     started: datetime | None = None
     named: Callable[[], Iterable[str]] = field(default=tuple)
+    unrun: Callable[[], Iterable[dict[str, Any]]] = field(default=tuple)
+    asks_for_trials: bool = False
     ended_early: bool = False
 
 
@@ -123,6 +129,7 @@ class Sample:
     :param score: as the log has it; ``None`` if it has none.
     :param error: why there is no score; ``None`` if there is one.
     :param penalty: harm done, 0 or more; ``None`` if the log does not say.
+    :param passed: whether it passes, by the field of that role; ``None`` if none was named.
     :param reruns: earlier attempts at the same trial.
     :param of: digests of its input and of its target, as far as the log has them.
     """
@@ -133,6 +140,7 @@ class Sample:
     error: str | None
     cluster: str | None = None
     penalty: float | None = None
+    passed: bool | None = None
     reruns: int = 0
     of: tuple[str | None, str | None] = (None, None)
 
@@ -149,10 +157,11 @@ class Samples:
     :param fields: each role that samples have something in, its field, and who said so, ``None`` for the format.
     :param left: how many rows are no samples, by why they are none.
     :param told: what was asked besides, for the record.
-    :param direction: whether ``more`` or ``less`` of the score is better, if the log shows it.
+    :param directions: whether ``more`` or ``less`` of the score is better, each with the first case that shows it.
     :param sha256: of the file.
     :param without: cases that the log names and has no sample of, such as tests that were skipped; sorted.
     :param repeated: cases of which the log has a trial more than once, sorted; their last sample is in ``samples``.
+    :param once: cases with one trial beside others with several, for they were not repeated.
     """
 
     path: Path
@@ -166,10 +175,11 @@ class Samples:
     fields: tuple[tuple[str, str, str | None], ...]
     left: Mapping[str, int]
     told: tuple[str, ...]
-    direction: str | None
+    directions: Mapping[str, str]
     samples: tuple[Sample, ...]
     without: tuple[str, ...]
     repeated: tuple[str, ...]
+    once: frozenset[str] = frozenset()
 
     @property
     def has_inputs(self) -> tuple[bool, bool]:

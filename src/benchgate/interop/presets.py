@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+import json
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from benchgate.errors import excerpt
 from benchgate.interop.log import Log, found_in
 from benchgate.interop.tables import json_rows
 from benchgate.interop.values import number_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from benchgate.interop.log import LogFile, Row
 
@@ -81,34 +82,84 @@ def open_preset(name: str, file: LogFile) -> Log:
     """Open the JSON of a tool: one document, an array of rows, or a row in each line."""
     preset = PRESETS[name]
     pairs = (one.partition("=") for one in preset.fields.split())
-    directions: dict[str, set[str]] = defaultdict(set)
     return Log(
         tool=name,
-        rows=_rows(preset, file, directions),
+        rows=_rows(preset, file),
         fields={role: tuple(paths.split("|")) for role, _, paths in pairs},
         metrics=lambda row: [f"scores.{one}" for one in row["scores"]],
         metric_prefix="scores.",
         overall=preset.overall and f"scores.{preset.overall}",
         where=dict([preset.where]) if preset.where else {},
-        directions=directions,
+        directions=lambda row: row["directions"],
+        contradiction=CONTRADICTIONS.get(name, lambda _: None),
     )
 
 
-def _rows(preset: Preset, file: LogFile, directions: dict[str, set[str]]) -> Iterator[Row]:
+def _rows(preset: Preset, file: LogFile) -> Iterator[Row]:
     for line, raw in json_rows(file, preset.lists.split("|")):
         scores: dict[str, Any] = {}
+        directions: dict[str, str] = {}
         for path in preset.scores.split("|"):
             for name, part in _named(path, found_in(raw, path)):
                 # Two scores of one name are two scores.
-                scores[f"{name} ({len(scores)})" if name in scores else name] = _value(part)
-                directions[name] |= _direction(part)
+                key = f"{name} ({len(scores)})" if name in scores else name
+                scores[key] = _value(part)
+                direction = _direction(part)
+                if direction is not None:
+                    directions[key] = direction
         broken = next((one for one in scores.values() if isinstance(one, dict)), None)
         if broken and preset.overall in scores and scores[preset.overall] is not True:
             scores[preset.overall] = broken
-        row = raw | {"scores": scores}
+        row = raw | {"scores": scores, "directions": directions}
         if row.get("failureReason") in (0, 1):  # promptfoo's error says which assertion failed
             row |= {"error": None, "failure": row.get("error")}
         yield line, row
+
+
+def _of_promptfoo(row: Mapping[str, Any]) -> str | None:
+    """Say whether a test passed of which the grading, a reason or an error says the opposite."""
+    passed = found_in(row, "gradingResult.pass")
+    if None not in (row.get("success"), passed) and row["success"] != passed:
+        return f"success is {_shown(row['success'])}, but gradingResult.pass is {_shown(passed)}"
+    if row.get("success") is not True:
+        return None
+    reason = row.get("failureReason")
+    if reason not in (None, 0, ""):
+        return f"success is true, but failureReason is {_shown(reason)}"
+    said = row.get("error") or row.get("failure")
+    if said:
+        return f"success is true, but it has an error: {said}"
+    return None
+
+
+def _of_deepeval(row: Mapping[str, Any]) -> str | None:
+    """Say whether a case passed of which a metric did not; a case that failed may have others that are not listed."""
+    if row.get("success") is not True:
+        return None
+    for name, metric in _named("metricsData", row.get("metricsData")):
+        if isinstance(metric, dict) and not metric.get("error") and metric.get("success") is False:
+            return f"success is true, but that of its metric {name!r} is false"
+    return None
+
+
+def _of_langsmith(row: Mapping[str, Any]) -> str | None:
+    """Say whether a run ended in an error that it does not have."""
+    if row.get("status") == "error" and not row.get("error"):
+        return "its status is error, but it has no error"
+    return None
+
+
+CONTRADICTIONS: Final[Mapping[str, Callable[[Mapping[str, Any]], str | None]]] = {
+    "promptfoo": _of_promptfoo,
+    "deepeval": _of_deepeval,
+    "langsmith": _of_langsmith,
+}
+"""How a row of a tool contradicts itself. Which half is right nobody knows, so it is an error, never a pass."""
+
+
+def _shown(value: Any) -> str:
+    """Return a value as the file has it."""
+    return excerpt(json.dumps(value), 60)
 
 
 def _named(path: str, found: Any) -> list[tuple[str, Any]]:
@@ -126,11 +177,13 @@ def _value(part: Any) -> Any:
     return next((part[key] for key in ("value", "score", "avg") if key in part), None)
 
 
-def _direction(part: Any) -> set[str]:
-    """Return whether more or less is better, by which side of its threshold passed."""
-    parts = part if isinstance(part, dict) and not part.get("error") else {}
-    score, threshold = number_of(parts.get("score")), number_of(parts.get("threshold"))
-    passed = parts.get("success")
+def _direction(part: Any) -> str | None:
+    """Return whether more or less is better, by which side of its threshold passed; ``None`` if nothing shows it."""
+    if not isinstance(part, dict) or part.get("error"):
+        return None
+    score = number_of(part.get("score"))
+    threshold = number_of(part.get("threshold"))
+    passed = number_of(part.get("success"))
     if score is None or threshold is None or score == threshold or passed is None:
-        return set()
-    return {"more" if passed == (score > threshold) else "less"}
+        return None
+    return "more" if bool(passed) == (score > threshold) else "less"

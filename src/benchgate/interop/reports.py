@@ -111,7 +111,8 @@ def report_of(
     Return the report of one log.
 
     An error counts as score 0. A trial that other cases have and one lacks was not run, and one that is there more
-    than once was run again; both make the run incomplete.
+    than once was run again; both make the run incomplete. A test that was not repeated beside others that were has one
+    trial, and lacks none.
 
     :param baseline: that it is compared with.
     :raises SampleError: a score is outside the range, or a case has two clusters or two inputs.
@@ -146,7 +147,7 @@ def report_of(
     results = [
         result
         for case_id, rows in cases.items()
-        for result in _results(log, terms, case_id, rows, trials)
+        for result in _results(log, terms, case_id, rows, 1 if case_id in log.once else trials)
     ]
     report = build_report(plan, results, TAXONOMY, interrupted=log.header.ended_early)
     source = LogSource(
@@ -157,22 +158,28 @@ def report_of(
         score_range=terms.score_range,
         without=log.without,
         told=log.told,
+        passed=next((name for role, name, _ in log.fields if role == "passed"), None),
     )
     return report.model_copy(update={"source": source})
 
 
 def _scorer(log: Samples, terms: LogTerms) -> str:
-    # Two penalties compare if they were read of one field.
-    harm = [f"{role} {name}" for role, name, _ in log.fields if role in HARM]
+    # Two penalties, and what passes, compare if they were read of one field.
+    harm = [f"{role} {name}" for role, name, _ in log.fields if role in (*HARM, "passed")]
     rows = [one for one in log.told if not one.startswith("map ")]
     unit = "{:g} to {:g}".format(*terms.score_range)
     return digest(["log", log.metric, unit, *harm, *rows])
 
 
 def _check_direction(log: Samples, ends: tuple[float, float]) -> None:
-    if log.direction in (None, "less" if ends[0] > ends[1] else "more"):
+    declared = "less" if ends[0] > ends[1] else "more"
+    against = "more" if declared == "less" else "less"
+    if against not in log.directions:
         return
-    why = f"{log.direction} of {log.metric!r} is better, by what passed its threshold"
+    case = log.directions[against]
+    why = f"{against} of {log.metric!r} is better in case {case!r}, by what passed its threshold"
+    if declared in log.directions:
+        raise SampleError(log.path, f"{why}, but not in others: correct that case")
     step = f"--policy 'score_range=[{ends[1]:g}, {ends[0]:g}]'"
     raise SampleError(log.path, f"{why}: {step}")
 
@@ -215,7 +222,11 @@ def _results(
             yield result.model_copy(update={"outcome": "harness_error", "failure_modes": modes})
         else:
             scaled = _scaled(log, row, row.score, terms.score_range)
-            score = BenchScore(passed=scaled == 1.0, score=scaled, safety_penalty=row.penalty)
+            # The gate asks whether a case newly fails of graded logs too: by the best score, unless a field says it.
+            passed = scaled == 1.0
+            if row.passed is not None:
+                passed = row.passed
+            score = BenchScore(passed=passed, score=scaled, safety_penalty=row.penalty)
             yield result.model_copy(update={"outcome": "scored", "score": score})
 
 

@@ -11,6 +11,7 @@ from typing import Final
 ROLES: Final = (
     "case",
     "score",
+    "passed",
     "trial",
     "cluster",
     "harm",
@@ -22,3 +23,6 @@ ROLES: Final = (
     "target",
 )
 """What ``--map`` takes; docs/how-to/gate-existing-logs.md explains each."""
+
+NONE: Final = "none"
+"""In place of a field, that nothing is read for a role: ``trial=none``."""

@@ -12,6 +12,7 @@ from benchgate.errors import EvalError, SampleError, excerpt
 from benchgate.interop.asked import Asked, asked, chosen, role_of_harm
 from benchgate.interop.formats import opened
 from benchgate.interop.log import Sample, Samples, found_in
+from benchgate.interop.repetitions import ask
 from benchgate.interop.roles import ROLES
 from benchgate.interop.values import GRADES, VERDICTS, error_of, number_of
 from benchgate.wire.canonical import sha256_hex
@@ -43,7 +44,8 @@ def read(
         ``braintrust``, ``promptfoo``, ``jsonl``, ``csv``, or ``auto`` for what it looks like.
     :param map: the field of a role, such as ``case`` or ``score``, where it is not the one that the format has; names
         joined by dots lead into objects and lists. Of ``harm`` (``penalty`` is its other name) higher is worse, of
-        ``safety`` better. Or a TOML file of them. ``benchgate gate --help`` lists the roles.
+        ``safety`` better. ``FIELD~REGEX`` takes what the groups of a regular expression find in the field, and the
+        ``trial`` ``none`` takes nothing. Or a TOML file of them. ``benchgate gate --help`` lists the roles.
     :param metric: which score to read, where samples have several.
     :param where: ``FIELD=VALUE`` that a row must have to be a sample.
     :param errors_by: a failed test of JUnit or promptfoo is an error if this regular expression is in its message.
@@ -73,16 +75,25 @@ class RowReader:
         self._left = Counter[str]()
         self.rows = chosen(log, how.where, self._left)
         own = {role: (name, log.metric_prefix + name) for role, name in fields.items()}
-        self._fields = {**log.fields, **own}
+        self._fields = {**log.fields, **own, **dict.fromkeys(how.without, ())}
         self._asked = fields
+        # A test that was not repeated has no number in its name, and a name that is a case as it is has nothing to cut.
+        self._must_have = fields.keys() - {*MAY_LACK} - ({"case", "trial"} & how.patterns.keys())
         self._score = fields.get("score")
         self._seen: set[tuple[str, str]] = set()
         self._lacking: dict[str, tuple[str, int]] = {}
         self._metrics: dict[str, None] = {}
         self._names: list[str] = []
+        self._shown_by: dict[tuple[str, str], str] = {}
 
     def _short(self, metric: str | None) -> str:
         return (metric or "").removeprefix(self._log.metric_prefix)
+
+    def _shown(self, role: str, name: str) -> str:
+        """Return a field as a map has it."""
+        if role in self._by.patterns:
+            return f"{self._short(name)}~{self._by.patterns[role].text}"
+        return self._short(name)
 
     def samples(self, format_name: str, sha256: str) -> Samples:
         """Return all samples, sorted by case and trial, and what the log says of itself."""
@@ -103,8 +114,14 @@ class RowReader:
         harm = next((name for role, name, _ in fields if role == self._harm), None)
         self._check_direction(harm, [one.penalty for one in samples if one.penalty is not None])
         taken = {case_field, *map(self._short, self._metrics)}
-        gated = {*self._fields.get("score", ()), *self._fields.get(self._harm, ())}
+        gated = {
+            name for role in ("score", "passed", self._harm) for name in self._fields.get(role, ())
+        }
         cases = {sample.case_id for sample in samples}
+        named = {*self._log.named()} | {self._text(row, "case", 0) for row in self._log.unrun()}
+        is_said = "trial" in self._by.typed or "case" in self._by.patterns
+        if self._log.asks_for_trials and not is_said:
+            ask(self._path, self._by.typed, self._by.source, [*cases, *named])
         return Samples(
             path=self._path,
             format=format_name,
@@ -117,11 +134,19 @@ class RowReader:
             fields=fields,
             left=self._left,
             told=self._by.told,
-            direction=self._direction(self._short(self._score)),
+            directions=self._directions_of(self._short(self._score)),
             samples=samples,
-            without=tuple(sorted({*self._log.named()} - cases)),
+            without=tuple(sorted(named - cases)),
             repeated=tuple(sorted({sample.case_id for sample in samples if sample.reruns})),
+            once=self._once(samples),
         )
+
+    def _once(self, samples: tuple[Sample, ...]) -> frozenset[str]:
+        """Return the cases whose names have no number of a repetition, where those of others have one."""
+        if "trial" not in self._by.patterns:
+            return frozenset()
+        numbered = {sample.case_id for sample in samples if sample.trial}
+        return frozenset(sample.case_id for sample in samples) - numbered
 
     def _check(self, samples: tuple[Sample, ...]) -> None:
         if not samples:
@@ -136,12 +161,12 @@ class RowReader:
         fields = {role: name for role, name in self._asked.items() if role not in exempt}
         for role, name in fields.items():
             if self._seen.isdisjoint((role, one) for one in self._fields[role]):
-                why = f"no sample has {self._short(name)!r}, which is to be the {role}"
+                why = f"no sample has '{self._shown(role, name)}', which is to be the {role}"
                 why += f"; there are {', '.join(self._names)}"
                 raise SampleError(self._path, why)
             if role in self._lacking:
                 case, line = self._lacking[role]
-                why = f"case {case!r} has no {name!r}, which is to be the {role}"
+                why = f"case {case!r} has no '{self._shown(role, name)}', which is to be the {role}"
                 raise SampleError(self._path, why, line=line)
         if len(unscored) == len(samples) > len(erred):
             raise SampleError(self._path, f"no sample has a score; the first: {unscored[0].error}")
@@ -156,23 +181,30 @@ class RowReader:
         if self._harm == "safety":
             wrong = "less"
             other = "harm"
-        if field and self._direction(field) == wrong:
-            why = f"{wrong} of {field!r} is better, by what passed its threshold"
+        against = self._directions_of(field or "").get(wrong)
+        if against is not None:
+            why = (
+                f"{wrong} of {field!r} is better in case {against!r}, by what passed its threshold"
+            )
+            if len(self._directions_of(field or "")) > 1:
+                raise SampleError(self._path, f"{why}, but not in others: correct that case")
             raise SampleError(self._path, f"{why}: --map {other}={field}")
         if self._harm == "penalty" and penalties and max(penalties) <= 1 < 2 * mean(penalties):
             why = f"{field!r} is {mean(penalties):.3g} on average: is 1 harm, or safe? "
             why += f"Give --map harm={field} if higher is worse, --map safety={field} if better"
             raise SampleError(self._path, why)
 
-    def _direction(self, metric: str) -> str | None:
-        """Return whether ``more`` or ``less`` of a score is better, if the log shows it."""
-        shown = self._log.directions.get(metric, ())
-        return next(iter(shown)) if len(shown) == 1 else None
+    def _directions_of(self, metric: str) -> dict[str, str]:
+        """Return whether ``more`` or ``less`` of a score is better, each with the first case that shows it."""
+        return {
+            direction: case for (name, direction), case in self._shown_by.items() if name == metric
+        }
 
     def _fields_read(self) -> Iterator[tuple[str, str, str | None]]:
         """Yield the roles that a sample had something in, the fields, and who said so, if not the format."""
         for role in ROLES:
-            seen = [self._short(n) for n in self._fields.get(role, ()) if (role, n) in self._seen]
+            names = [name for name in self._fields.get(role, ()) if (role, name) in self._seen]
+            seen = [self._shown(role, name) for name in names]
             if seen:
                 yield role, "/".join(dict.fromkeys(seen)), self._sources.get(role)
 
@@ -192,8 +224,10 @@ class RowReader:
         if not case:
             why = "no case id; name its field: --map case=FIELD; there are "
             raise SampleError(self._path, why + ", ".join(self._names), line=line)
+        for shown in self._log.directions(row).items():
+            self._shown_by.setdefault(shown, case)
         score, error = self._scored(row)
-        for role in self._asked.keys() - {*MAY_LACK}:
+        for role in self._must_have:
             if error is None and self.value(row, role) in (None, ""):
                 self._lacking.setdefault(role, (case, line))
         return Sample(
@@ -202,6 +236,7 @@ class RowReader:
             score=score,
             error=error,
             cluster=self._text(row, "cluster", line) or None,
+            passed=self._passed(row, case, line),
             penalty=_penalty(self.value(row, self._harm), self._harm, case, (self._path, line)),
             reruns=self._count(row, "reruns", line),
             of=(_digest(self.value(row, "input")), _digest(self.value(row, "target"))),
@@ -224,13 +259,24 @@ class RowReader:
         """Return what a row has in a role; ``None`` if it has nothing."""
         for name in self._fields.get(role, ()):
             value = found_in(row, name)
+            if role in self._by.patterns and value is not None:
+                value = self._found(role, value)
             if value is not None:
                 self._seen.add((role, name))
                 return value
         return None
 
+    def _found(self, role: str, value: Any) -> Any:
+        """Return what the expression of a role finds in a field; an object or a list is no text to search."""
+        if isinstance(value, (dict, list)):
+            return value
+        return self._by.patterns[role].part_of(str(value))
+
     def _text(self, row: dict[str, Any], role: str, line: int) -> str:
         value = self.value(row, role)
+        if value is None and role == "case" and role in self._by.patterns:
+            # A name that the expression does not fit, such as that of a test that was not repeated, is the case itself.
+            value = found_in(row, self._fields[role][0])
         if value is None:
             return ""
         if not isinstance(value, (dict, list)):
@@ -254,8 +300,21 @@ class RowReader:
             raise SampleError(self._path, f"{role} is {shown}; expected a count", line=line)
         return int(number)
 
+    def _passed(self, row: dict[str, Any], case: str, line: int) -> bool | None:
+        value = self.value(row, "passed")
+        if value in (None, ""):
+            return None
+        number = number_of(value)
+        if number not in (0, 1):
+            why = f"passed of case {case!r} is {excerpt(repr(value), 60)}; expected true or false"
+            raise SampleError(self._path, why, line=line)
+        return number == 1
+
     def _error(self, row: dict[str, Any]) -> Any:
         """Return the error of a sample; ``None`` if it has none."""
+        contradiction = self._log.contradiction(row)
+        if contradiction is not None:
+            return f"Contradiction: {contradiction}"
         error = self.value(row, "error")
         failure = row.get("failure")
         if error is None and self._by.errors_by and self._by.errors_by.search(str(failure or "")):

@@ -211,6 +211,7 @@ class LogSource(WireModel):
     :param without: cases that the log names and has no result of, such as tests that were skipped; sorted.
     :param told: how it was to be read: the file of its map with the SHA-256, which rows are samples, which failures
         are errors; left out if nothing was asked.
+    :param passed: the field that says which samples pass; left out if it is the best score that does.
     """
 
     tool: DisplayText
@@ -220,6 +221,7 @@ class LogSource(WireModel):
     score_range: tuple[Number, Number]
     without: tuple[Text, ...]
     told: tuple[DisplayText, ...] = Field(default=(), exclude_if=lambda told: not told)
+    passed: DisplayText | None = Field(default=None, exclude_if=lambda name: name is None)
 
 
 class Part(WireModel):

@@ -10,7 +10,7 @@ from benchgate.errors import Unreadable, counted
 from benchgate.gates.baseline import FILE_NAME
 from benchgate.gates.run_diff import changes
 from benchgate.report.history import past_runs
-from benchgate.wording.cases import change_rows, counts, other_lines
+from benchgate.wording.cases import change_rows, counts, other_lines, passing_rates
 from benchgate.wording.lines import Line
 
 if TYPE_CHECKING:
@@ -66,7 +66,10 @@ def sentence(before: RunRecord | None, after: RunRecord) -> str:
     others = {"new": difference.new, "missing": difference.missing, "edited": difference.changed}
     parts = [counts(difference)]
     parts += [f"{counted(len(ids), 'case')} {how}" for how, ids in others.items() if ids]
-    return f"{passed}, {old.system} before {old.passed_count}: {', '.join(parts)}"
+    said = f"{passed}, {old.system} before {old.passed_count}"
+    if difference.rates is not None:
+        said = f"{passed}; {passing_rates(difference.rates)}"
+    return f"{said}: {', '.join(parts)}"
 
 
 def deployed(class_path: Path, runs: Path) -> Iterator[Line]:

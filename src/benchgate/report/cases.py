@@ -8,7 +8,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from benchgate.gates.claim_reasons import risen
-from benchgate.models import BenchRunReport, BenchScore, RunDigests, TrialResult
+from benchgate.models import BenchRunReport, BenchScore, LogSource, RunDigests, TrialResult
 from benchgate.report.outputs import MAX_SHOWN
 
 if TYPE_CHECKING:
@@ -44,13 +44,16 @@ GROUPS: Final = {
     "failing": Group("Failing", "in the baseline too", 20),
     "newly_passing": Group("Newly passing", "failed in the baseline, passes now", 5),
     "rose": Group("Higher scores", "the score rose; passed before, too", 5),
+    "same": Group("As before", "the score did not change"),
     "missing": Group("Not in this run", "only the baseline has it", 5),
     "passing": Group("Passing", "as in the baseline"),
     "new": Group("Not in the baseline", "only this run has it", 5),
     "plain": Group("Not compared", "no pairs of cases are known"),
 }
 """The groups of cases in the order in which they are shown."""
-WITHOUT_OUTPUT: Final = frozenset({"missing", "passing", "new", "plain"})
+OF_GRADED: Final = {"fell": "the score fell", "rose": "the score rose"}
+"""What groups mean where nobody said which scores pass."""
+WITHOUT_OUTPUT: Final = frozenset({"same", "missing", "passing", "new", "plain"})
 """Groups whose cases are shown without their outputs: they neither fail nor changed."""
 
 
@@ -87,13 +90,15 @@ def sides(source: Source) -> tuple[BenchRunReport | None, BenchRunReport | None]
     Of a side that did not run in this session, and of plain vectors, they are what the evidence says of its samples.
     """
     report, record = source.report, source.record
-    after = report or _of_arm(source.trained, None)
+    after = report or _of_arm(source.trained, None, source.log)
     if source.baseline is not None and record is not None and record.rerun is not None:
         return record.rerun, after
-    return _of_arm(source.baseline, report), after
+    return _of_arm(source.baseline, report, source.log), after
 
 
-def _of_arm(arm: ArmReport | None, like: BenchRunReport | None) -> BenchRunReport | None:
+def _of_arm(
+    arm: ArmReport | None, like: BenchRunReport | None, log: LogSource | None
+) -> BenchRunReport | None:
     """Return the results that the samples of one side stand for; else it is as the other side: it was comparable."""
     if arm is None:
         return None
@@ -105,14 +110,17 @@ def _of_arm(arm: ArmReport | None, like: BenchRunReport | None) -> BenchRunRepor
     )
     digests = _unchecked(RunDigests, cases={}, scorer="")
     side: BenchRunReport = like or _unchecked(BenchRunReport, digests=digests, scope="full")
-    return side.model_copy(update={"per_case": results})
+    return side.model_copy(update={"per_case": results, "source": log})
 
 
 def _result(sample: Sample, trial: int, score: float) -> TrialResult:
     facts = sample.facts
+    is_passed = facts is not None and facts.passed is True  # of an error nobody knows
+    if facts is not None and facts.passed is False:
+        is_passed = trial not in {*facts.failed, *facts.errors, *facts.timeouts}
     points = _unchecked(
         BenchScore,
-        passed=facts is not None and facts.passed is True,  # of an error nobody knows
+        passed=is_passed,
         score=score,
         safety_penalty=sample.safety_penalty,
         cost_usd=(facts.cost_usd if facts else None) or 0.0,
@@ -169,9 +177,13 @@ def groups(
             else None,
         )
 
+    named = dict(GROUPS)
+    if changes is not None and changes.is_graded:
+        for key, meaning in OF_GRADED.items():
+            named[key] = named[key]._replace(meaning=meaning)
     return {
         key: group._replace(cases=tuple(view(key, case_id) for case_id in grouped[key]))
-        for key, group in GROUPS.items()
+        for key, group in named.items()
         if grouped[key]
     }
 
@@ -187,7 +199,8 @@ def _grouped(
     if changes is not None:
         for key in ("newly_failing", "fell", "newly_passing", "rose"):
             ids[key] = [change.case_id for change in getattr(changes, key)]
-        ids["rose"] = [case_id for case_id in ids["rose"] if after[case_id].passed]
+        if not changes.is_graded:
+            ids["rose"] = [case_id for case_id in ids["rose"] if after[case_id].passed]
         ids["errors"] = [case_id for case_id, _ in changes.errors]
         ids["missing"], ids["new"] = list(changes.missing), list(changes.new)
         sides = [{i: case.safety_penalty for i, case in side.items()} for side in (before, after)]
@@ -203,7 +216,10 @@ def _grouped(
     for case_id in sorted({*before, *after} - seen):
         case = after.get(case_id) or before[case_id]
         may_fail = source.report is not None
-        ids["passing" if case.passed else "failing" if may_fail else "plain"].append(case_id)
+        if changes is not None and changes.is_graded:
+            ids["same"].append(case_id)
+        else:
+            ids["passing" if case.passed else "failing" if may_fail else "plain"].append(case_id)
     return ids
 
 

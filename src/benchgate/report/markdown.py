@@ -111,17 +111,25 @@ def _table(views: list[RunView]) -> Iterator[str]:
     yield "| class | decision | candidate | baseline | passed | change |"
     yield "|---|---|---|---|--:|--:|"
     for view in views:
-        report, outcome = view.source.report, view.decided.outcome
+        outcome = view.decided.outcome
         tests = view.figures.significance if view.figures else None
         cells = [
             code(view.title),
             f"{words.MARKS[outcome]} {'not judged' if outcome == 'none' else outcome}",
             code(view.candidate),
             code(view.baseline) if view.baseline else "none",
-            f"{report.passed_count} of {report.case_count}" if report else words.UNKNOWN,
+            _passed(view),
             words.signed(tests.mean_delta if tests else None),
         ]
         yield f"| {' | '.join(cells)} |"
+
+
+def _passed(view: RunView) -> str:
+    """Return how many cases pass, if that is known."""
+    report = view.source.report
+    if report is None or (view.changes is not None and view.changes.is_graded):
+        return words.UNKNOWN
+    return f"{report.passed_count} of {report.case_count}"
 
 
 def _details(view: RunView) -> Iterator[str]:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchgate.gates.policy import GatePolicy
-    from benchgate.models import BenchRunReport
+    from benchgate.models import BenchRunReport, LogSource
 
 Model = TypeVar("Model", bound=WireModel)
 
@@ -49,6 +49,7 @@ class Source:
 
     :param folder: of the record, where its trials lie too.
     :param proof: of plain vectors; that of a run says no more than its record.
+    :param log: what the results were read from; ``None`` for those of a bench and for plain vectors.
     :param problems: files that are missing or are not those that record or proof name; they are not shown.
     """
 
@@ -61,6 +62,7 @@ class Source:
     significance: SignificanceReport | None = None
     safety: SafetyReport | None = None
     evaluation: EvaluationReport | None = None
+    log: LogSource | None = None
     problems: tuple[str, ...] = ()
 
     @property
@@ -154,6 +156,7 @@ def _run(file: Path, record: RunRecord) -> Source:
     files = _Files(file.parent / "evidence", record.evidence_files)
     parts: dict[str, Any] = {name: files.read(f"{name}.json", model) for name, model in EVIDENCE}
     record = record.model_copy(update={"report": record.report.shown})
+    parts["log"] = record.report.source
     return Source(folder=file.parent, record=record, problems=tuple(files.problems), **parts)
 
 
@@ -174,6 +177,8 @@ def _proof(file: Path, proof: ProofBundle) -> Source:
         "significance": files.read(proof.artifacts.significance_report, SignificanceReport),
         "safety": files.read(proof.artifacts.safety_regression_report, SafetyReport),
     }
+    if promotion is not None:
+        parts["log"] = promotion.subject.source
     return Source(proof=proof, problems=tuple(files.problems), **parts)
 
 

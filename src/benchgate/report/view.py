@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from benchgate.aggregate import axis_means, case_figures
 from benchgate.audit.chain import FOLDER_NAME
 from benchgate.audit.runs import pin_command
+from benchgate.errors import counted
 from benchgate.gates.claim_reasons import confidence
 from benchgate.gates.run_diff import changes
 from benchgate.report import words
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from benchgate.aggregate import CaseFigures
     from benchgate.gates.figures import Figures
     from benchgate.gates.run_diff import RunChanges
+    from benchgate.models import BenchRunReport
     from benchgate.report.cases import Group
     from benchgate.report.history import PastRun
     from benchgate.report.source import Source
@@ -185,11 +187,13 @@ def _tiles_of(
         bound = report.score_lower_bound_95
         beside = f"95% lower bound {words.number(bound)}" if bound is not None else ""
         tiles.append(Tile("Mean score", words.number(report.mean_score), beside))
-    if report is not None:
-        passed = f"{report.passed_count} of {report.case_count}"
-        beside = "" if passed_before is None else f"before {passed_before}"
-        tiles.append(Tile("Cases passed", passed, beside))
-    if changes is not None and report is not None:
+    is_graded = changes is not None and changes.is_graded
+    if report is not None and not is_graded:
+        tiles.append(_passed_tile(report, changes, passed_before))
+    if changes is not None and is_graded:
+        higher = f"{len(changes.rose)} higher"
+        tiles.append(Tile("Cases lower", str(len(changes.fell)), higher))
+    elif changes is not None and report is not None:
         count = len(changes.newly_failing)
         beside = f"{len(changes.newly_passing)} newly passing"
         tiles.append(Tile("Newly failing", str(count), beside, "bad" if count else ""))
@@ -199,6 +203,17 @@ def _tiles_of(
     if change is not None and change.increase is not None:
         used = f"{change.increase:+.1%} a case"
     return [*tiles, Tile("Cost", cost, used, "word")] if cost else tiles
+
+
+def _passed_tile(
+    report: BenchRunReport, changes: RunChanges | None, passed_before: int | None
+) -> Tile:
+    if changes is not None and changes.rates is not None:
+        rates = changes.rates
+        trials = f"{counted(rates.trials, 'trial')} a case, before {rates.trials_before}"
+        return Tile("Trials passed", f"{rates.now:.1%}", f"before {rates.before:.1%}; {trials}")
+    beside = "" if passed_before is None else f"before {passed_before}"
+    return Tile("Cases passed", f"{report.passed_count} of {report.case_count}", beside)
 
 
 def _safety_tile(source: Source) -> Tile:

@@ -10,7 +10,7 @@ from benchgate.wording.lines import Line
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from benchgate.gates.run_diff import CaseChange, RunChanges
+    from benchgate.gates.run_diff import CaseChange, Rates, RunChanges
     from benchgate.models import BenchRunReport, TrialResult
     from benchgate.wording.lines import Tone
 
@@ -36,11 +36,17 @@ def case_lines(
     :param has_gain: the last one shown is the largest gain, if all before it became worse.
     """
     text = f"{report.passed_count} of {report.case_count} pass"
-    if passed_before is not None and changes and not (changes.is_rescored or report.stopped):
-        text += f", before {passed_before}: {counts(changes)}"
+    if changes is not None and changes.is_graded:
+        text = f"of {counted(report.case_count, 'case')}, {counts(changes)}"
+    elif passed_before is not None and changes and not (changes.is_rescored or report.stopped):
+        before = f"{text}, before {passed_before}"
+        if changes.rates is not None:
+            before = passing_rates(changes.rates)
+        text = f"{before}: {counts(changes)}"
     yield Line("cases", text)
     rows = change_rows(changes) if changes else {}
-    if most is None or not rows:  # else the rows are those of the counts above
+    is_graded = changes is not None and changes.is_graded  # then nobody knows which fail
+    if not is_graded and (most is None or not rows):  # else the rows are those of the counts above
         label = "  fails" if changes is None else "  still"
         codes = failure_codes(report.per_case)
         for case_id in (result.case_id for result in report.per_case if not result.passed):
@@ -54,20 +60,27 @@ def case_lines(
         yield from other_lines(changes, most)
 
 
+def passing_rates(rates: Rates) -> str:
+    """Return how often trials pass in two runs with different numbers of them, and that this is why."""
+    trials = f"{counted(rates.trials, 'trial')} a case, before {rates.trials_before}"
+    return f"{rates.now:.1%} of trials pass, before {rates.before:.1%} ({trials})"
+
+
 def counts(changes: RunChanges) -> str:
     """Return how many cases changed in which way."""
     if changes.is_rescored:
         return "not comparable, because another rubric scored the baseline"
-    said = [
-        f"{len(cases)} {word}"
-        for cases, word in (
-            (changes.newly_passing, "newly passing"),
-            (changes.newly_failing, "newly failing"),
-            (changes.rose, "higher"),
-            (changes.fell, "lower"),
-        )
-        if cases or word.startswith("newly")
+    kinds = [
+        (changes.newly_passing, "newly passing"),
+        (changes.newly_failing, "newly failing"),
+        (changes.rose, "higher"),
+        (changes.fell, "lower"),
     ]
+    # What was asked is answered even if it is 0.
+    asked = ("newly passing", "newly failing")
+    if changes.is_graded:
+        asked = ("higher", "lower")
+    said = [f"{len(cases)} {word}" for cases, word in kinds if cases or word in asked]
     if changes.errors:
         said.append(counted(len(changes.errors), "error"))
     return ", ".join(said)
@@ -88,7 +101,7 @@ def change_rows(changes: RunChanges) -> dict[str, Line]:
     width = max((len(change.case_id) for *_, cases in kinds for change in cases), default=0)
     for label, tone, cases in kinds:
         for change in cases:
-            text = _row(change, width)
+            text = _row(change, width, is_graded=changes.is_graded)
             rows[change.case_id] = Line(label, text, tone, tail=_codes(change.codes))
         if label == "  error":
             for case_id, how in changes.errors:
@@ -132,11 +145,12 @@ def first_rows(rows: list[Line], most: int | None, more: str) -> Iterator[Line]:
         yield Line("", f"{rest}; {more} shows all" if more else rest, "quiet")
 
 
-def _row(change: CaseChange, width: int) -> str:
+def _row(change: CaseChange, width: int, *, is_graded: bool) -> str:
+    text = f"{change.case_id:{width}}  {change.before:.3f} -> {change.after:.3f}"
+    if is_graded or max(change.trials) == 1:
+        return text
     (was, now), (of_before, of_now) = change.passed, change.trials
-    trials = f"  {now} of {of_now} trials pass, before {was} of {of_before}"
-    several = trials if max(change.trials) > 1 else ""
-    return f"{change.case_id:{width}}  {change.before:.3f} -> {change.after:.3f}{several}"
+    return f"{text}  {now} of {of_now} trials pass, before {was} of {of_before}"
 
 
 def _codes(codes: Iterable[str]) -> str:
