@@ -38,6 +38,12 @@ copy_the_tree() {
 # readme N prints the N-th sh block of the README.
 readme() { awk -v want="$1" '/^```sh$/{n++; on=1; next} /^```$/{on=0} on && n==want' README.md; }
 
+# readme_runs N shows that block and runs it. Not through tee /dev/stderr: that empties the file which stderr goes to.
+readme_runs() {
+  readme "$1"
+  readme "$1" | bash -euo pipefail
+}
+
 # debian COMMAND_OR_LIBRARY PACKAGE installs a package of Debian where this may be done; what is missing shows later.
 debian() {
   if command -v "$1" > /dev/null || ldconfig -p | grep -q "$1"; then return 0; fi
