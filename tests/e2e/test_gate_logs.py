@@ -202,7 +202,8 @@ def test_what_a_job_shows_is_beside_the_records(pair, monkeypatch):
     assert main(["gate", "old.jsonl", "new.jsonl", "--out=chain"]) == 0
     text = Path("chain/gate.xml").read_text()
     assert 'failures="0"' in text
-    assert '<testcase classname="bench.log" name="gate" time="0" />' in text
+    assert '<testcase classname="bench.log" name="gate" time="0">' in text
+    assert "<system-out>PROMOTE   new.jsonl may replace old.jsonl" in text
     assert main(["gate", "new.jsonl", "old.jsonl", "--out=chain"]) == 1
     text = Path("chain/gate.xml").read_text()
     assert 'failures="1"' in text
