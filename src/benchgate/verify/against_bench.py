@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.artifacts.evidence_kinds import ArmReport
-from benchgate.artifacts.run_kinds import BaselineRef
-from benchgate.audit.chain import record_folder
-from benchgate.errors import EvalError, brief, few
+from benchgate.artifacts.run_kinds import BaselineRef, PlanFile
+from benchgate.audit.chain import PLAN_FILE, record_folder
+from benchgate.errors import EvalError, brief, counted, few
 from benchgate.gates.baseline import FILE_NAME, RERUN, rank, read_baseline
+from benchgate.gates.labels import LABELS, read_labels
 from benchgate.gates.policy import load_policy, load_run_table, log_policy, make_policy
 from benchgate.gates.run_diff import labels_of, relabelled
 from benchgate.loader.case_digest import case_digest, files_digest
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
     from benchgate.artifacts.run_kinds import RunRecord
     from benchgate.gates.policy import GatePolicy
+    from benchgate.gates.run_table import RunTable
 
 BY_CASE: Final = ("auto", "paired")
 """Tests that compare case by case: other than the default, and no easier to pass."""
@@ -131,11 +133,36 @@ class Terms:
         source = observer_digest(class_path)
         if observer != (source and (source, table.observations or 1)):
             yield f"its observer, or how often it observed, is {there}"
+        yield from self._as_it_is_run(class_path, table)
+        yield from self._labels(class_path)
         level = table.isolation or "none"
         least = min(rank(level), rank("sandbox+network"))
         if not report.source and rank(report.isolation_class) < least:
             yield f"its isolation is {report.isolation_class}, where {class_path} has {level}"
         yield from self._of_the_baseline(class_path / FILE_NAME)
+
+    def _as_it_is_run(self, class_path: Path, table: RunTable) -> Iterator[str]:
+        """Yield which terms of its runs that a class sets were others: variables and options win over them."""
+        report = self.record.report
+        limit = PlanFile.read_file(self.folder / PLAN_FILE, "plan of a run").timeout_seconds
+        if table.timeout not in {None, limit}:
+            yield f"its time limit is {limit:g} s, where {class_path} has {table.timeout:g} s"
+        if table.seed not in {None, report.seed}:
+            yield f"its seed is {report.seed}, where {class_path} has {table.seed}"
+        if report.trial_count < (table.trials or 1):
+            yield f"it has {counted(report.trial_count, 'trial')} of a case, where {class_path} has {table.trials}"
+
+    def _labels(self, class_path: Path) -> Iterator[str]:
+        """Yield which labels nobody gave, and where they decide, which were left out."""
+        given = set(read_labels(class_path))
+        said = {one.model_copy(update={"observed": ()}) for one in self.record.labels}
+        if invented := said - given:
+            cases = few({one.case for one in invented})
+            yield f"{len(invented)} of its labels are not in {class_path / LABELS}: of case {cases}"
+        lost = given - said if self.policy.observer_min_agreement else ()
+        if lost:
+            cases = few({one.case for one in lost})
+            yield f"it lacks {counted(len(lost), 'label')} of {class_path / LABELS}: of case {cases}"
 
     def _of_the_baseline(self, path: Path) -> Iterator[str]:
         reference, expected = self.record.baseline, read_baseline(path)
