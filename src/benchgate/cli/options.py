@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchgate.cli.say import complain
 from benchgate.errors import EvalError, TaskClassNotFound
+from benchgate.wire.arguments import check_once
 from benchgate.wire.files import is_same_file
 from benchgate.wire.run_options import RUN_OPTIONS
 
@@ -46,11 +47,30 @@ def add_policy(parser: argparse.ArgumentParser, which: str = "of the gate") -> N
     """Declare the thresholds, as every door has them."""
     parser.add_argument(
         "--policy",
-        action="append",
-        default=[],
+        action=_Once,
+        default=(),
         metavar="KEY=VALUE|gate.toml",
         help=f"a threshold {which}, or a file with all of them; repeatable; benchgate policy lists the keys",
     )
+
+
+class _Once(argparse.Action):
+    """Collects ``KEY=VALUE``, and refuses a key with two values."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        """Add one more."""
+        words = [*getattr(namespace, self.dest), values]
+        try:
+            check_once(words, str(option_string))
+        except argparse.ArgumentTypeError as error:
+            parser.error(str(error))
+        setattr(namespace, self.dest, words)
 
 
 def refuse(args: argparse.Namespace, names: Iterable[str], what: str) -> None:

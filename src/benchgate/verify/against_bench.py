@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from benchgate.artifacts.run_kinds import RunRecord
     from benchgate.gates.policy import GatePolicy
     from benchgate.gates.run_table import RunTable
+    from benchgate.models import LogSource
 
 BY_CASE: Final = ("auto", "paired")
 """Tests that compare case by case: other than the default, and no easier to pass."""
@@ -72,13 +73,24 @@ class Terms:
         return cls(record=record, folder=folder, class_path=path, policy=policy, said=said)
 
     def lines(self) -> Iterator[tuple[str, str]]:
-        """Yield claim and baseline of the record, and each threshold that differs; each text after its label."""
-        baseline = self.record.baseline
+        """
+        Yield candidate, claim and baseline of the record, how logs were read, and each threshold that differs.
+
+        Each text is after its label.
+        """
+        baseline, report = self.record.baseline, self.record.report
+        yield "candidate", _called(self.record)
+        for said in report.source.told if report.source else ():
+            yield "read", f"--{said.partition(' ')[0]} {said.partition(' ')[2]}"
         yield "claim", self.record.policy.claim
         if isinstance(baseline, BaselineRef):
             yield "baseline", f"{baseline.path}, SHA-256 {baseline.sha256}"
+        elif baseline is None:
+            yield "baseline", "none"
+        elif baseline.report.source is not None:
+            yield "baseline", _called_log(baseline.report.system, baseline.report.source)
         else:
-            yield "baseline", f"{RERUN}{baseline.report.system}" if baseline else "none"
+            yield "baseline", f"{RERUN}{baseline.report.system}"
         yield from (("policy", text) for text in self._differing().values())
 
     def objections(self) -> Iterator[str]:
@@ -176,3 +188,18 @@ class Terms:
             yield f"its baseline is not {path}, SHA-256 {expected.sha256}"
         else:
             yield from baseline_faults(expected, reference, self.record, samples)
+
+
+def _called(record: RunRecord) -> str:
+    """Return what a decision is about, and the digest by which somebody who has it knows it again."""
+    subject = record.subject
+    if subject.source is not None:
+        return _called_log(subject.id, subject.source)
+    if subject.kind == "checkpoint":
+        return f"checkpoint {subject.id}, SHA-256 {subject.digest}"
+    return f"{subject.id}, digest {subject.digest}" if subject.digest else subject.id
+
+
+def _called_log(name: str, source: LogSource) -> str:
+    tool = " ".join(filter(None, (source.tool, source.version)))
+    return f"{name}: log of {tool}, score {source.metric}, SHA-256 {source.sha256}"
