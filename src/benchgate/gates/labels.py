@@ -85,8 +85,10 @@ def seen_in(
     found: dict[tuple[str, str], list[tuple[Whose, bool, float]]] = {}
     own = [(whose, run) for whose, run in runs if run.observer == observer]
     for whose, result in ((whose, result) for whose, run in own for result in run.per_case):
-        key = result.case_id, result.observed.output if result.observed else ""
-        if result.score and (whose != "earlier" or key not in found):
+        if result.score is None or result.observed is None:
+            continue
+        key = result.case_id, result.observed.output
+        if whose != "earlier" or key not in found:
             found.setdefault(key, []).append((whose, result.passed, result.score.score))
     seen = ((one, tuple(found.get((one.case, one.output), ()))) for one in labels)
     return tuple(label.model_copy(update={"observed": rows}) for label, rows in seen)

@@ -40,11 +40,13 @@ def pin_lines(
     :param target: the file of the baseline, there or not.
     :param pinned: the pin of the baseline; ``extends`` are the pins of what the run was extended from.
     """
-    damaged = f"{target} is no record that can be read"
     if before is None:
-        yield Line("pinned", damaged if target.exists() else "no baseline is pinned yet")
+        none = f"{target} is no record that can be read"
+        if not target.exists():
+            none = "no baseline is pinned yet"
+        yield Line("pinned", none)
     else:
-        yield from run_lines("pinned", before, pinned.extends if pinned else ())
+        yield from run_lines("pinned", before, _extended(pinned))
     yield from run_lines("new", after, extends)
     yield from _error_lines(after)
     yield from _weight_lines(after)
@@ -87,16 +89,18 @@ def run_lines(title: str, record: RunRecord, extends: Sequence[Extended] = ()) -
 def _error_lines(record: RunRecord) -> Iterator[Line]:
     """Yield how many trials of a baseline are errors, and that no run can be promoted over it if they are too many."""
     side = arm(record.report)
-    if text := too_many(side, record.policy.max_unscored, record.report):
+    text = too_many(side, record.policy.max_unscored, record.report)
+    if text is not None:
         yield Line("errors", f"{text}: every run that is compared with it will be held", "bad")
         return
-    for _, text in unscored_note(side, "baseline"):
-        yield Line("errors", text, "caution")
+    for _, note in unscored_note(side, "baseline"):
+        yield Line("errors", note, "caution")
 
 
 def _weight_lines(record: RunRecord) -> Iterator[Line]:
     """Yield which checkpoint a run is of, and the SHA-256 of what its system was handed."""
-    subject, handed = record.subject, record.report.digests.checkpoint
+    subject = record.subject
+    handed = record.report.digests.checkpoint
     if subject.kind == "checkpoint":
         yield Line("weights", f"checkpoint {subject.id}, SHA-256 {subject.digest}")
         if handed != subject.digest:
@@ -142,7 +146,7 @@ def deployed(class_path: Path, runs: Path) -> Iterator[Line]:
         yield Line("change", pin.change)
         for one in reversed(pin.extends):
             yield Line("extends", _pinned_before(one))
-    yield from run_lines("evidence", record, pin.extends if pin else ())
+    yield from run_lines("evidence", record, _extended(pin))
     yield from _error_lines(record)
     yield from _weight_lines(record)
     code = record.provenance
@@ -155,14 +159,21 @@ def deployed(class_path: Path, runs: Path) -> Iterator[Line]:
     )
 
 
+def _extended(pin: Pin | None) -> tuple[Extended, ...]:
+    """Return the pins of what a baseline was extended from; none if it was pinned by hand."""
+    if pin is None:
+        return ()
+    return pin.extends
+
+
 def _pinned_before(one: Extended) -> str:
     """Return what the gate said of a baseline that was extended, and who pinned it, when and why."""
     if one.at is None:
         return f"{one.outcome}, pinned by hand"
-    reason = f": {one.reason}" if one.reason else ""
-    return (
-        f"{one.outcome}, {one.at:%Y-%m-%d %H:%M} UTC, by {one.by or 'nobody who was named'}{reason}"
-    )
+    text = f"{one.outcome}, {one.at:%Y-%m-%d %H:%M} UTC, by {one.by or 'nobody who was named'}"
+    if one.reason:
+        text += f": {one.reason}"
+    return text
 
 
 def _ends(records: Iterable[PastRecord]) -> str:

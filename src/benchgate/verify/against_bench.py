@@ -78,10 +78,11 @@ class Terms:
 
         Each text is after its label.
         """
-        baseline, report = self.record.baseline, self.record.report
+        baseline = self.record.baseline
+        report = self.record.report
         yield "candidate", _called(self.record)
-        for said in report.source.told if report.source else ():
-            yield "read", f"--{said.partition(' ')[0]} {said.partition(' ')[2]}"
+        if report.source is not None:
+            yield from (("read", f"--{said}") for said in report.source.told)
         yield "claim", self.record.policy.claim
         if isinstance(baseline, BaselineRef):
             yield "baseline", f"{baseline.path}, SHA-256 {baseline.sha256}"
@@ -168,11 +169,12 @@ class Terms:
         """Yield which labels nobody gave, and where they decide, which were left out."""
         given = set(read_labels(class_path))
         said = {one.model_copy(update={"observed": ()}) for one in self.record.labels}
-        if invented := said - given:
+        invented = said - given
+        if invented:
             cases = few({one.case for one in invented})
             yield f"{len(invented)} of its labels are not in {class_path / LABELS}: of case {cases}"
-        lost = given - said if self.policy.observer_min_agreement else ()
-        if lost:
+        lost = given - said
+        if lost and self.policy.observer_min_agreement is not None:
             cases = few({one.case for one in lost})
             yield f"it lacks {counted(len(lost), 'label')} of {class_path / LABELS}: of case {cases}"
 
@@ -197,7 +199,9 @@ def _called(record: RunRecord) -> str:
         return _called_log(subject.id, subject.source)
     if subject.kind == "checkpoint":
         return f"checkpoint {subject.id}, SHA-256 {subject.digest}"
-    return f"{subject.id}, digest {subject.digest}" if subject.digest else subject.id
+    if subject.digest is None:
+        return subject.id
+    return f"{subject.id}, digest {subject.digest}"
 
 
 def _called_log(name: str, source: LogSource) -> str:

@@ -92,9 +92,11 @@ def _own_doubts(record: RunRecord) -> Iterator[str]:
 
 def extended_records(run: KnownRun) -> list[RunRecord]:
     """Return the records that a run was extended from, the oldest first; they are in its folder, as it is verified."""
-    wanted = [part.sha256 for part in run.record.report.parts] if run.record else []
     found: dict[str, RunRecord] = {}
-    for _, folder in numbered(run.folder.parent) if wanted else ():
+    if run.record is None or not run.record.report.parts:
+        return []
+    wanted = [part.sha256 for part in run.record.report.parts]
+    for _, folder in numbered(run.folder.parent):
         path = folder / RECORD_FILE
         if file_sha256(path, limit=MAX_JSON_BYTES) in wanted:
             record, sha256 = RunRecord.read_digested(path, "record")
@@ -112,7 +114,10 @@ def extended_pins(
     """
     if run.record is None:
         return ()
-    known = _pins_until(pinned) if pinned else {}
+    known: dict[str, Pin | Extended] = {}
+    if pinned is not None:
+        known.update((one.sha256, one) for one in pinned.extends)
+        known[pinned.sha256] = pinned
     found = []
     later = [*extended, run.record][1:]
     for part, before, after in zip(run.record.report.parts, extended, later, strict=True):
@@ -130,10 +135,3 @@ def extended_pins(
             )
         )
     return tuple(found)
-
-
-def _pins_until(pinned: Pin) -> dict[str, Pin | Extended]:
-    """Return a pin, and those of what it was extended from, by their records."""
-    pins: dict[str, Pin | Extended] = {one.sha256: one for one in pinned.extends}
-    pins[pinned.sha256] = pinned
-    return pins

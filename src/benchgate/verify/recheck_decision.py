@@ -78,7 +78,8 @@ def baseline_faults(
         return
     for problem in (*baseline.problems, *differences(baseline.report, record.report)):
         yield f"baseline: could not be compared with: {problem}"
-    if changed := changes(baseline.report.observer, record.report.observer):
+    changed = changes(baseline.report.observer, record.report.observer)
+    if changed:
         yield f"baseline: could not be compared with: its observer: {'; '.join(changed)}"
     yield from result_faults(record, "baseline", baseline.report)
     yield from same("baseline.run_id", baseline.report.run_id, reference.run_id)

@@ -34,7 +34,8 @@ def earlier_result_faults(record: RunRecord, before: Iterable[RunRecord]) -> Ite
     """
     if not record.labels:
         return
-    observer, started = record.report.observer, record.started_at
+    observer = record.report.observer
+    started = record.started_at
     reports = [
         (one.finished_at, report)
         for one in before

@@ -128,7 +128,9 @@ def check_once(words: Iterable[str | Path], place: str) -> None:
     :raises argparse.ArgumentTypeError: a key, or the file, is given twice.
     """
     said: dict[str, str] = {}
-    for word in words if place != SOMEWHERE else ():
+    if place == SOMEWHERE:
+        return
+    for word in words:
         key, sign, value = (part.strip() for part in str(word).partition("="))
         if not sign:
             value = key
