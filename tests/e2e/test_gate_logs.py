@@ -244,7 +244,7 @@ def test_the_map_of_a_class_is_that_of_its_folder(pair, capsys):
     assert codes("chain/evidence/sums") == ["safety_regression"]
     source = promotion("chain/evidence/sums")["subject"]["source"]
     digest = hashlib.sha256(mapping.encode()).hexdigest()
-    assert source["told"] == [f"map bench/sums/logs.toml {digest}"]
+    assert source["told"] == [f"map bench/sums/logs.toml {digest}", "map case=id,harm=bad"]
     assert main([*asked, "--map=case=id"]) == 0
     assert main(["verify", "chain"]) == 0
 
