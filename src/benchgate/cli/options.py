@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from benchgate.cli.say import complain
 from benchgate.errors import EvalError, TaskClassNotFound
 from benchgate.wire.arguments import check_once
-from benchgate.wire.files import is_same_file
 from benchgate.wire.run_options import RUN_OPTIONS
 
 if TYPE_CHECKING:
@@ -91,6 +90,8 @@ def refuse_same(baseline: Path, candidate: Path) -> None:
 
     :raises ValueError: both paths lead to one file.
     """
+    from benchgate.wire.files import is_same_file
+
     if is_same_file(baseline, candidate):
         raise ValueError(one_side(baseline, candidate, "file"))
 
