@@ -31,6 +31,7 @@ def vectors(tmp_path, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")  # a line that is broken cannot be matched
     for name, values in (("low", LOW), ("high", HIGH), ("calm", [0] * 10), ("wild", [0.5, 0] * 5)):
         (tmp_path / f"{name}.json").write_text(json.dumps(values))
+    shutil.copy("low.json", "same.json")
     return tmp_path
 
 
@@ -77,15 +78,15 @@ def test_a_clear_gain_is_proven(vectors, capsys):
 @pytest.mark.parametrize(
     ("baseline", "trained", "reason"),
     [
-        ("low", "low", "checkpoint_promotion_blocked_delta_below_minimum"),
+        ("low", "same", "checkpoint_promotion_blocked_delta_below_minimum"),
         ("high", "low", "checkpoint_promotion_blocked_significant_regression"),
     ],
 )
 def test_no_gain_and_a_loss_fail_with_an_analysis(vectors, capsys, baseline, trained, reason):
-    assert proof(baseline=baseline, trained=trained) == (10 if baseline == trained else 1)
+    assert proof(baseline=baseline, trained=trained) == (10 if trained == "same" else 1)
     printed = capsys.readouterr()
     assert printed.out == "proof_status=fail\n"
-    assert printed.err.startswith("HOLD " if baseline == trained else "REJECT ")
+    assert printed.err.startswith("HOLD " if trained == "same" else "REJECT ")
     analysis = read("proof.json")["failure_analysis"]
     assert reason in analysis["reasons"]
     assert "reward_gain_below_threshold" in analysis["reasons"]
@@ -392,7 +393,8 @@ def test_missing_cases_can_count_as_the_worst(failing_cases_left_out, capsys):
     edit(Path("proof/trained.json"), "samples", 0, "score", value=0.5)
     mend(Path("proof"))
     assert main(["verify", "proof/proof.json", "proof/trained.json"]) == 1
-    assert proof(baseline="proof/baseline", trained="proof/baseline") == 10
+    shutil.copy("proof/baseline.json", "proof/copy.json")
+    assert proof(baseline="proof/baseline", trained="proof/copy") == 10
     assert read("baseline.json")["metrics"]["episodes"] == 21
 
 

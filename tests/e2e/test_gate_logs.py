@@ -202,7 +202,8 @@ def test_what_a_job_shows_is_beside_the_records(pair, monkeypatch):
     assert main(["gate", "old.jsonl", "new.jsonl", "--out=chain"]) == 0
     text = Path("chain/gate.xml").read_text()
     assert 'failures="0"' in text
-    assert '<testcase classname="bench.log" name="gate" time="0" />' in text
+    assert '<testcase classname="bench.log" name="gate" time="0">' in text
+    assert "<system-out>PROMOTE   new.jsonl may replace old.jsonl" in text
     assert main(["gate", "new.jsonl", "old.jsonl", "--out=chain"]) == 1
     text = Path("chain/gate.xml").read_text()
     assert 'failures="1"' in text
@@ -243,7 +244,7 @@ def test_the_map_of_a_class_is_that_of_its_folder(pair, capsys):
     assert codes("chain/evidence/sums") == ["safety_regression"]
     source = promotion("chain/evidence/sums")["subject"]["source"]
     digest = hashlib.sha256(mapping.encode()).hexdigest()
-    assert source["told"] == [f"map bench/sums/logs.toml {digest}"]
+    assert source["told"] == [f"map bench/sums/logs.toml {digest}", "map case=id,harm=bad"]
     assert main([*asked, "--map=case=id"]) == 0
     assert main(["verify", "chain"]) == 0
 

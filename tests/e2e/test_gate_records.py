@@ -186,9 +186,9 @@ def test_a_part_of_the_cases_is_not_evaluated(toy, capsys):
             ["one", "one/evidence/promotion.json"],
             "one/evidence/promotion.json a log; expected two of a kind",
         ),
-        (["one", "one", "--policy=alpha=2"], "alpha: Input should be less than 1"),
-        (["one", "one", "--policy=alfa=0.1"], "did you mean 'alpha'?"),
-        (["one", "one", "--policy=alpha"], "expected KEY=VALUE, or a gate.toml"),
+        (["one", "two", "--policy=alpha=2"], "alpha: Input should be less than 1"),
+        (["one", "two", "--policy=alfa=0.1"], "did you mean 'alpha'?"),
+        (["one", "two", "--policy=alpha"], "expected KEY=VALUE, or a gate.toml"),
         (["one", "one", "--out=out"], "--out is not for records by path"),
         (["one", "one", "--task-class=toy"], "--task-class is not for records by path"),
     ],
@@ -196,6 +196,7 @@ def test_a_part_of_the_cases_is_not_evaluated(toy, capsys):
 )
 def test_wrong_input_exits_with_2(toy, capsys, arguments, message):
     (toy.root / "one").symlink_to(toy.run("weak"))
+    (toy.root / "two").symlink_to(toy.run("weak"))
     (toy.root / "empty").mkdir()
     (toy.root / "text.json").write_text("[1, 2")
     assert gate(*arguments) == 2
@@ -210,7 +211,8 @@ def test_two_kinds_are_wrong_use_and_a_number_may_be_a_file(toy, capsys):
     out = f"--out={toy.root / 'out'}"
     assert gate("1", "./1", out) == 2
     assert "1 is a record, ./1 a log; expected two of a kind" in capsys.readouterr().err
-    assert gate("./1", "./1") == 10
+    shutil.copy("1", "2")
+    assert gate("./1", "./2") == 10
     assert "baseline  1: log of json, 2 samples" in capsys.readouterr().out
     assert gate("1", "9", out) == 2
     assert "there is no run '9'" in capsys.readouterr().err

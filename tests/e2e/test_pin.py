@@ -175,7 +175,8 @@ def test_what_changes_is_shown(bench, pin):
         "new       1 case: 04\nmissing   1 case: 01\n" in out
     )
     lines = [line.split(" changed: ")[0] for line in out.splitlines() if " changed: " in line]
-    assert lines == ["rubric", "scorer", "policy"]
+    assert lines == ["rubric", "scorer", "policy alpha"]
+    assert "policy alpha changed: 0.05, now 0.01\n" in out
     assert baseline(bench).read_bytes() == pinned
     assert pin(2, "--yes")[0] == 0
     assert json.loads(baseline(bench).read_bytes())["seq"] == 2

@@ -147,5 +147,6 @@ def test_one_case_is_no_cases(bench, command):
     assert command("plan", f"--aa={path}")[1].startswith("alarms    0 of 200 comparisons ")
     bench.run("--bench-out=other").stdout.fnmatch_lines(["FAILED 1 of 1 case failed"])
     (bench.root / "one.json").write_text("[0.5]")
-    samples = ["--baseline-samples=one.json", "--trained-samples=one.json", "--run-id=r"]
+    (bench.root / "two.json").write_text("[0.6]")
+    samples = ["--baseline-samples=one.json", "--trained-samples=two.json", "--run-id=r"]
     assert "one.json: 1 value; at least 2 are needed" in command("proof", *samples)[2]

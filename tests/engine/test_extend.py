@@ -287,14 +287,15 @@ def test_a_baseline_that_replays_a_cassette_is_extended_by_it(pinned):
     assert pinned.main("run", "--trials=2", "--replay=tape", "--baseline=none").status in {0, 10}
     assert pinned.main("pin", "3", "--yes", "--reason=it has the outputs").status == 0
     pinned.echo.case("04")
-    done = pinned.extend("--yes")
+    why = "--reason=it has these too"
+    done = pinned.extend("--yes", why)
     assert (done.status, "case 04 is not in it" in done.err) == (2, True)
     pinned.main("run", "--trials=2", "--record=tape", "--cases=04")
     pinned.calls()
     done = pinned.extend("--yes")
     assert (done.status, pinned.calls()) == (1, [])
     assert "is pinned with --reason=TEXT only: it replays cassette tape" in done.err
-    assert pinned.main("pin", "4", "--yes", "--reason=it has these too").status == 0
+    assert pinned.extend("--yes", why).status == 0
     assert pinned.baseline()["report"]["case_count"] == 4
     assert pinned.is_valid()
 

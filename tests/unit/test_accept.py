@@ -243,7 +243,8 @@ def test_spending_needs_a_ledger(tmp_path, capsys):
     with pytest.raises(EvalError, match="needs a ledger"):
         accept(BEFORE, side(1), policy={"looks": "spend"})
     path = write(tmp_path / "a.json", BEFORE)
-    samples = [f"--baseline-samples={path}", f"--trained-samples={path}", "--run-id=r"]
+    other = write(tmp_path / "b.json", side(1))
+    samples = [f"--baseline-samples={path}", f"--trained-samples={other}", "--run-id=r"]
     assert main(["proof", *samples, "--policy=looks=spend", f"--out={tmp_path}/p"]) == 2
     assert "needs a ledger" in capsys.readouterr().err
     assert not (tmp_path / "p").exists()

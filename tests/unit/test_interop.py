@@ -594,11 +594,16 @@ def test_a_field_within_others(path, value):
 
 
 def test_a_map_may_name_fields_with_commas():
-    assert parse_map("case=doc_id, score=acc,none") == {"case": "doc_id", "score": "acc,none"}
-    assert parse_map("") == {}
+    assert parse_map(["case=doc_id, score=acc,none"]) == {"case": "doc_id", "score": "acc,none"}
+    assert parse_map(["case=a", "score=b,trial=c"]) == {"case": "a", "score": "b", "trial": "c"}
+    assert parse_map([""]) == parse_map([]) == {}
     for wrong in ("case", "case=", "case=a,case=b"):
         with pytest.raises(EvalError, match="expected ROLE=FIELD"):
-            parse_map(wrong)
+            parse_map([wrong])
+    with pytest.raises(EvalError, match="each role once"):
+        parse_map(["case=a", "case=b"])
+    with pytest.raises(EvalError, match="give that file alone"):
+        parse_map(["logs.toml", "case=b"])
 
 
 @given(

@@ -48,7 +48,7 @@ def readings(path, **options):
     assert str(path) in lines[0]
     typed = [shlex.split(line)[:2] for line in lines[1:]]
     assert [words[0] for words in typed] == ["--map", "--map"]
-    return [parse_map(words[1]) for words in typed]
+    return [parse_map([words[1]]) for words in typed]
 
 
 def trials_of(found):
@@ -190,7 +190,9 @@ def test_the_map_of_a_file_is_told_what_to_add(tmp_path):
 def test_a_role_may_be_a_part_of_a_field(tmp_path):
     """The expressions that issue writers type, and the cluster of a name."""
     path = junit(tmp_path / "a.xml", REPEATED)
-    typed = parse_map(r"trial=name~(\d+)-\d+\]$,case=name~^(.*?)-?\d+-\d+\]$,cluster=case~^(.*?)::")
+    typed = parse_map(
+        [r"trial=name~(\d+)-\d+\]$,case=name~^(.*?)-?\d+-\d+\]$,cluster=case~^(.*?)::"]
+    )
     found = read(path, map=typed)
     assert [len(numbers) for numbers in trials_of(found).values()] == [5, 5, 5]
     assert {one.cluster for one in found.samples} == {"tests.t"}
@@ -216,7 +218,7 @@ def test_a_role_may_be_a_part_of_a_field(tmp_path):
 def test_an_expression_that_finds_nothing_is_refused(tmp_path, typed, message):
     path = junit(tmp_path / "a.xml", REPEATED)
     with pytest.raises(EvalError, match=message):
-        read(path, map=parse_map(typed))
+        read(path, map=parse_map([typed]))
 
 
 def test_the_command_stops_and_its_record_of_either_reading_is_valid(tmp_path, capsys, monkeypatch):

@@ -225,7 +225,11 @@ def test_a_map_may_be_a_file(log):
     found = read(path, map=file)
     assert scores(found) == [1.0]
     assert ("case", "key", str(file)) in found.fields
-    assert found.told == (f"map {file} {sha256_hex(text.encode())}", "where kind=y")
+    assert found.told == (
+        f"map {file} {sha256_hex(text.encode())}",
+        "map case=key,score=points",
+        "where kind=y",
+    )
 
 
 @pytest.mark.parametrize(

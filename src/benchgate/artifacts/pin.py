@@ -7,19 +7,44 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from pydantic import AwareDatetime, Field
 
-from benchgate.artifacts.run_kinds import RunRecord
-from benchgate.errors import ArtifactError
+from benchgate.errors import ArtifactError, counted
 from benchgate.gates.decision import Outcome
 from benchgate.wire.files import read_bytes
 from benchgate.wire.holding import hold
-from benchgate.wire.model import SCHEMA_VERSION, Artifact, Count, DisplayText, Sha256
+from benchgate.wire.model import (
+    SCHEMA_VERSION,
+    Artifact,
+    Count,
+    DisplayText,
+    Sha256,
+    WireModel,
+)
 from benchgate.wire.parsing import MAX_JSON_BYTES
 from benchgate.wire.writing import model_bytes, write_file
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
+    from benchgate.artifacts.run_kinds import RunRecord
+
 PIN_FILE: Final = "baseline.pin.json"
+
+
+class Extended(WireModel):
+    """
+    The pin of a baseline that was extended; what is not known, for no pin was of that record, is ``None``.
+
+    :param sha256: of its record; the other fields are those of its :class:`Pin`.
+    :param added: how many cases the baseline after it has that it lacks.
+    """
+
+    sha256: Sha256
+    outcome: Outcome
+    by: DisplayText | None
+    at: AwareDatetime | None
+    reason: DisplayText | None
+    added: Count
 
 
 class Pin(Artifact):
@@ -29,6 +54,7 @@ class Pin(Artifact):
     :param sha256: of the record that became the baseline; ``seq`` is its number, ``outcome`` what the gate said of it.
     :param by: who pinned it, as far as the environment or git says.
     :param change: a sentence for whoever reviews it: what changes against the baseline before, for how many cases.
+    :param extends: the pins of what it was extended from, the oldest first; left out for a run of all cases.
     """
 
     report_kind: Literal["pin"]
@@ -40,6 +66,12 @@ class Pin(Artifact):
     at: AwareDatetime
     reason: DisplayText | None
     change: DisplayText
+    extends: tuple[Extended, ...] = Field(default=(), exclude_if=lambda pins: not pins)
+
+    def is_of(self, record: RunRecord) -> bool:
+        """Return whether it has a pin for each record that a record was extended from."""
+        parts = [part.sha256 for part in record.report.parts]
+        return [one.sha256 for one in self.extends] == parts
 
     def write(self, record: Path, target: Path) -> None:
         """
@@ -55,13 +87,16 @@ class Pin(Artifact):
             write_file(target.with_name(PIN_FILE), model_bytes(self))
 
 
-def stated(path: Path) -> dict[str, Any]:
-    """
-    Return the fields of a pin that follow from the record that is pinned.
+def gate_said(record: RunRecord, extends: Sequence[Extended]) -> str:
+    """Return what the gate said of a baseline: of one that was extended, what it said of the run of all cases."""
+    if not extends:
+        return record.decision.outcome
+    added = counted(sum(one.added for one in extends), "case")
+    return f"{extends[0].outcome}, extended by {added}"
 
-    :raises Unreadable: there is no record in the file.
-    """
-    record, sha256 = RunRecord.read_digested(path, "record")
+
+def stated(record: RunRecord, sha256: str) -> dict[str, Any]:
+    """Return the fields of a pin that follow from the record that is pinned; ``sha256`` is that of its file."""
     return {
         "schema_version": SCHEMA_VERSION,
         "report_kind": "pin",

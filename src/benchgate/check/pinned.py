@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from benchgate.artifacts.pin import PIN_FILE, Pin, stated
+from benchgate.artifacts.run_kinds import RunRecord
 from benchgate.check.problem import Problem
 from benchgate.errors import RegistrationError, Unreadable
 from benchgate.gates.baseline import FILE_NAME, read_baseline
@@ -29,11 +30,12 @@ def pin_of(class_path: Path) -> Pin | None:
     """Return the pin of a class's baseline; ``None`` if that was pinned by hand, so that no pin is of this record."""
     try:
         pin = Pin.read_file(class_path / PIN_FILE, "pin")
-        baseline = stated(class_path / FILE_NAME)
+        record, sha256 = RunRecord.read_digested(class_path / FILE_NAME, "record")
     except Unreadable:
         return None
-    is_of_it = pin.task_class == class_path.name and baseline.items() <= dict(pin).items()
-    return pin if is_of_it else None
+    is_here = pin.task_class == class_path.name
+    is_of_it = stated(record, sha256).items() <= dict(pin).items() and pin.is_of(record)
+    return pin if is_here and is_of_it else None
 
 
 def baseline_problems(class_path: Path, cases: Mapping[str, str | None]) -> Iterator[Problem]:

@@ -7,7 +7,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchgate.cli.gate_logs import add_reading, gate_logs
-from benchgate.cli.options import add_ledger, add_policy, add_shared, guarded, policy_of, refuse
+from benchgate.cli.options import (
+    add_ledger,
+    add_policy,
+    add_shared,
+    guarded,
+    one_side,
+    policy_of,
+    refuse,
+    refuse_same,
+)
 from benchgate.cli.proof import exit_status
 from benchgate.cli.say import complain, say, show
 from benchgate.errors import ArtifactError
@@ -75,6 +84,7 @@ def _execute(args: argparse.Namespace) -> int:
     refuse(args, REFUSED[one], f"{one.removesuffix('s')}s")
     if one == "record" and not (args.base.isdecimal() or args.cand.isdecimal()):
         refuse(args, OF_NUMBERS, "records by path")
+    refuse_same(first, second)
     paths = (first, second)
     if one == "log":
         return gate_logs(args, paths)
@@ -108,6 +118,8 @@ def _gate_records(args: argparse.Namespace, first: Path, second: Path) -> int:
         if side.report is None:
             raise ArtifactError(side.path, "; ".join(side.problems))
         reports.append(side.report)
+    if before.sha256 == after.sha256:  # a baseline.json is a copy of the record of its run
+        raise ValueError(one_side(first, second, "record"))
     policy = policy_of(args, read_policy_of(second).model_dump(mode="json"))
     chain = ChainLooks(second.absolute().parent.parent)
 
@@ -131,7 +143,7 @@ def _gate_records(args: argparse.Namespace, first: Path, second: Path) -> int:
 
 def _gate_samples(args: argparse.Namespace, paths: Sequence[Path]) -> int:
     from benchgate.gates.policy import VECTOR_DEFAULTS
-    from benchgate.interop.vectors import read_side
+    from benchgate.interop.vectors import notes_on_files, read_side
     from benchgate.looks.accept import judge_samples
     from benchgate.looks.ledger import LookLedger
     from benchgate.wording.block import Door, gate_lines
@@ -140,7 +152,8 @@ def _gate_samples(args: argparse.Namespace, paths: Sequence[Path]) -> int:
     policy = policy_of(args, VECTOR_DEFAULTS)
     ledger = LookLedger(args.ledger) if args.ledger else None
     sides = (read_side(paths[0]), read_side(paths[1]))
-    (figures, decision), _ = judge_samples(sides, policy, ledger)
+    noted = notes_on_files(*paths)
+    (figures, decision), _ = judge_samples(sides, policy, ledger, noted=noted)
     names = (args.baseline_id or paths[0].name, args.candidate_id or paths[1].name)
     for label, path in zip(("baseline", "candidate"), paths, strict=True):
         say(f"{label:9} {path}: samples")

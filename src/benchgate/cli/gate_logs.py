@@ -40,7 +40,7 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--format", choices=FORMATS, default="auto", help=text)
     parser.add_argument(
         "--map",
-        default="",
+        action="append",
         metavar="ROLE=FIELD,...|FILE.toml",
         help=f"the fields of a sample that are its {', '.join(ROLES)}, as in case=id,score=resolved; a dot leads "
         "into an object: score=metrics.exact; FIELD~REGEX takes what its groups find: trial=name~(\\d+)$; trial=none "
@@ -65,7 +65,7 @@ def reading(args: argparse.Namespace) -> dict[str, Any]:
     name = getattr(args, "task_class", None) or ""
     of_class = Path("bench") / name / "logs.toml"
     is_there = TASK_CLASS_PATTERN.fullmatch(name) is not None and of_class.exists()
-    fields = of_class if is_there and not args.map else parse_map(args.map)
+    fields = of_class if is_there and not args.map else parse_map(args.map or ())
     options = {"format": args.format, "map": fields, "metric": args.metric}
     return options | {"where": args.where or (), "errors_by": args.errors_by}
 
@@ -161,7 +161,9 @@ def _sides(logs: Sequence[Samples], source: LogSource | None) -> Iterator[str]:
         tool = " ".join(filter(None, (log.header.tool, log.header.version)))
         size = f"{counted(len(log.samples), 'sample')} of {counted(len(cases), 'case')}"
         yield f"{side:9} {log.path}: log of {tool}, {size}"
-        lines = [_fields_of(log, source), *log.told]
+        # What --map says of fields is in the first line, with who said so.
+        told = (one for one in log.told if not one.startswith("map ") or "=" not in one)
+        lines = [_fields_of(log, source), *told]
         if log.ungated:
             lines.append(f"scores of it that are not gated: {', '.join(log.ungated)}")
         yield from (f"{'':9} {line}" for line in lines if line not in shown)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchgate.cli.say import complain
 from benchgate.errors import EvalError, TaskClassNotFound
+from benchgate.wire.arguments import check_once
 from benchgate.wire.run_options import RUN_OPTIONS
 
 if TYPE_CHECKING:
@@ -45,11 +46,30 @@ def add_policy(parser: argparse.ArgumentParser, which: str = "of the gate") -> N
     """Declare the thresholds, as every door has them."""
     parser.add_argument(
         "--policy",
-        action="append",
-        default=[],
+        action=_Once,
+        default=(),
         metavar="KEY=VALUE|gate.toml",
         help=f"a threshold {which}, or a file with all of them; repeatable; benchgate policy lists the keys",
     )
+
+
+class _Once(argparse.Action):
+    """Collects ``KEY=VALUE``, and refuses a key with two values."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        """Add one more."""
+        words = [*getattr(namespace, self.dest), values]
+        try:
+            check_once(words, str(option_string))
+        except argparse.ArgumentTypeError as error:
+            parser.error(str(error))
+        setattr(namespace, self.dest, words)
 
 
 def refuse(args: argparse.Namespace, names: Iterable[str], what: str) -> None:
@@ -62,6 +82,26 @@ def refuse(args: argparse.Namespace, names: Iterable[str], what: str) -> None:
     for name in names:
         if getattr(args, name) not in (None, "", "auto"):
             raise ValueError(f"--{name.replace('_', '-')} is not for {what}")
+
+
+def refuse_same(baseline: Path, candidate: Path) -> None:
+    """
+    Refuse a side that is compared with itself: most often the file of the baseline was overwritten.
+
+    :raises ValueError: both paths lead to one file.
+    """
+    from benchgate.wire.files import is_same_file
+
+    if is_same_file(baseline, candidate):
+        raise ValueError(one_side(baseline, candidate, "file"))
+
+
+def one_side(baseline: Path, candidate: Path, kind: str) -> str:
+    """Return why what both sides are is not judged, and what to do."""
+    both = f"{candidate} is the baseline and the candidate"
+    if baseline != candidate:
+        both = f"{baseline} and {candidate} are one {kind}"
+    return f"{both}: nothing is compared, and no loss could show; give the {kind} of each version"
 
 
 def policy_of(args: argparse.Namespace, defaults: Mapping[str, Any]) -> GatePolicy:

@@ -16,7 +16,10 @@ from benchgate.wire.argument_types import matching, run_name
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterable
 
+    from benchgate.artifacts.run_kinds import RunRecord
+    from benchgate.audit.runs import KnownRun
     from benchgate.cli.options import Parsers
     from benchgate.models import BenchRunReport
 
@@ -47,7 +50,8 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
         "--reason",
         type=matching(r"(?s:.*\S.*)", "a text", str.strip),
         metavar="TEXT",
-        help="why; required for a run that was rejected, has failures of severity block, or is a replay",
+        help="why; required for a run that was rejected, has failures of severity block, is a replay, or may belong to "
+        "another checkpoint, plan or observer, and for what extends one",
     )
     parser.add_argument("--yes", action="store_true", help="write both files")
     own = {"cases": None, "baseline": "none", "stop": "never", "resume": "none"}  # of an extension
@@ -55,21 +59,17 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
 
 
 def _execute(args: argparse.Namespace) -> int:
-    if args.extend:
-        args.run = _extended(args)
-    return _pin(args) if args.run else 0
+    return _extend(args) if args.extend else _pin(args)
 
 
-def _extended(args: argparse.Namespace) -> str | None:
-    """Have the system of the baseline run on new cases, as it ran on the others; return the number of that run."""
+def _extend(args: argparse.Namespace) -> int:
+    """Have the system of the baseline run on new cases, as it ran on the others, and pin that run."""
     from benchgate.artifacts.run_kinds import RunRecord
     from benchgate.audit.runs import run_of_class
     from benchgate.check.cases import read_cases
-    from benchgate.cli.run import settings_of
     from benchgate.gates.baseline import FILE_NAME, choose_baseline
     from benchgate.loader.task_class import class_folder
-    from benchgate.runner.run import run_class
-    from benchgate.verify.pinnable import objections
+    from benchgate.verify.pinnable import doubts, extended_records, objections
 
     if args.task_class is None:
         raise EvalError("--extend needs --task-class CLASS: whose baseline is extended")
@@ -87,14 +87,30 @@ def _extended(args: argparse.Namespace) -> str | None:
         refusals.append(f"{target}: is of a checkpoint; run all cases, and pin that run")
     if refusals:
         raise EvalError(brief(refusals, "; "))
-    if not (new and args.yes):
-        what = "has all cases of the class"
-        if new:
-            what = f"lacks {few(new)}; with --yes {report.system} runs on these"
-        say(f"{target} {what}")
-        return None
-    args.replay = tape.name if (tape := record.replays) and tape.kind == "cassette" else None
-    args.system, args.trials, args.seed = report.system, report.trial_count, report.seed
+    if not new:
+        say(f"{target} has all cases of the class")
+        return 0
+    # Asked before the run: what it costs would be lost without an answer.
+    is_answered = _is_answered(args, target, doubts(record, extended_records(run)))
+    if not args.yes:
+        say(f"{target} lacks {few(new)}; with --yes {report.system} runs on these")
+        return 0
+    if not is_answered:
+        return 1
+    args.run = _run_again(args, run, record)
+    return _pin(args)
+
+
+def _run_again(args: argparse.Namespace, run: KnownRun, record: RunRecord) -> str:
+    """Run the system of a record as it ran, on the cases that its run lacks; return the number of the new run."""
+    from benchgate.cli.run import settings_of
+    from benchgate.runner.run import run_class
+
+    report, tape = record.report, record.replays
+    args.replay = tape.name if tape and tape.kind == "cassette" else None
+    args.system = report.system
+    args.trials = report.trial_count
+    args.seed = report.seed
     args.timeout = run.plan and run.plan.timeout_seconds
     args.isolation = report.isolation_class.removesuffix("+network")
     with redirect_stdout(sys.stderr):
@@ -115,8 +131,10 @@ def _pin(args: argparse.Namespace) -> int:
     from benchgate.gates.baseline import FILE_NAME
     from benchgate.loader.task_class import class_folder
     from benchgate.report.baselines import pin_lines, sentence
-    from benchgate.verify.pinnable import doubts, objections
+    from benchgate.verify.pinnable import doubts, extended_pins, extended_records, objections
     from benchgate.wire import clock
+    from benchgate.wire.files import file_sha256
+    from benchgate.wire.parsing import MAX_JSON_BYTES
 
     run = chosen(args.out, class_runs(args.out, args.task_class), args.run)
     class_path = class_folder(args.bench_root, run.folder.parent.name)
@@ -127,20 +145,21 @@ def _pin(args: argparse.Namespace) -> int:
         return 1
     target = class_path / FILE_NAME
     before = RunRecord.read_or_none(target)
-    show(pin_lines(target, before, run.record))
-    unanswered = [] if args.reason else list(doubts(run.record))
-    for doubt in unanswered:
-        complain(f"{run.folder}: is pinned with --reason=TEXT only: {doubt}")
-    if unanswered and args.yes:
+    there = pin_of(class_path)
+    parts = extended_records(run)
+    extends = extended_pins(run, parts, there)
+    show(pin_lines(target, before, run.record, pinned=there, extends=extends))
+    is_answered = _is_answered(args, run.folder, doubts(run.record, parts))
+    if args.yes and not is_answered:
         return 1
     pin = Pin(
-        **stated(run.folder / RECORD_FILE),
+        **stated(run.record, file_sha256(run.folder / RECORD_FILE, limit=MAX_JSON_BYTES)),
         by=first_of(ACTORS) or git(target.parent, "config", "user.name"),
         at=clock.now(),
         reason=args.reason,
         change=sentence(before, run.record),
+        extends=extends,
     )
-    there = pin_of(target.parent)
     if there is not None and there.sha256 == pin.sha256:
         say(f"unchanged {target} is this record already")
     elif args.yes:
@@ -151,6 +170,14 @@ def _pin(args: argparse.Namespace) -> int:
     else:
         say(f"{target} is not written; with --yes it is")
     return 0
+
+
+def _is_answered(args: argparse.Namespace, what: Path, doubts: Iterable[str]) -> bool:
+    """Return whether a reason was given if one is needed; else say what it has to answer."""
+    unanswered = [] if args.reason else list(doubts)
+    for doubt in unanswered:
+        complain(f"{what}: is pinned with --reason=TEXT only: {doubt}")
+    return not unanswered
 
 
 def _keep_outputs(report: BenchRunReport, run: Path, class_path: Path) -> None:

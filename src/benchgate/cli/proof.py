@@ -6,7 +6,15 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from benchgate.cli.options import add_ledger, add_policy, add_shared, guarded, policy_of, refuse
+from benchgate.cli.options import (
+    add_ledger,
+    add_policy,
+    add_shared,
+    guarded,
+    policy_of,
+    refuse,
+    refuse_same,
+)
 from benchgate.cli.say import complain, say, show
 from benchgate.wire import clock
 
@@ -17,6 +25,7 @@ if TYPE_CHECKING:
     from benchgate.artifacts.build import Comparison
     from benchgate.cli.options import Parsers
     from benchgate.gates.decision import CheckpointPromotionDecision
+    from benchgate.gates.figures import Arm
     from benchgate.gates.policy import GatePolicy
     from benchgate.training.checkpoints import Checkpoints
     from benchgate.wire.model import WireModel
@@ -76,6 +85,11 @@ def _execute(args: argparse.Namespace) -> int:
         if getattr(args, name) is None:
             raise ValueError(f"{args.command} needs --{name.replace('_', '-')}")
     refuse(args, REFUSED.get(args.command, OF_PROOF), args.command)
+    for first, second in (SCORES, HARM):
+        baseline = getattr(args, first)
+        candidate = getattr(args, second)
+        if baseline and candidate:
+            refuse_same(baseline, candidate)
     return COMMANDS[args.command](args)
 
 
@@ -171,16 +185,18 @@ def _comparison(args: argparse.Namespace, checkpoints: Checkpoints | None = None
     :raises EvalError: :raises ValueError: an input or a threshold is wrong.
     """
     from benchgate.artifacts.build import Comparison
-    from benchgate.interop.vectors import read_side
+    from benchgate.interop.vectors import notes_on_files, read_side
     from benchgate.looks.accept import judge_samples
     from benchgate.looks.ledger import LookLedger
     from benchgate.models import Suite
 
     policy, options = _policy(args), vars(args)
-    sides = []
+    sides: list[Arm] = []
+    files: list[Path] = []
     for side in ("baseline", "trained"):
         harm = options[f"{side}_safety_samples"]
         scores = options[f"{side}_samples"] or harm  # safety compares the penalties alone
+        files.append(scores)
         sides.append(read_side(scores, harm or options[f"{side}_safety_penalty"]))
     names = args.baseline_id, args.trained_id
     if checkpoints is not None:
@@ -189,7 +205,9 @@ def _comparison(args: argparse.Namespace, checkpoints: Checkpoints | None = None
         names = before, checkpoints.candidate.checkpoint_id
     problems = checkpoints.problems if checkpoints else ()
     ledger = LookLedger(args.ledger) if args.ledger else None
-    judged, _ = judge_samples((sides[0], sides[1]), policy, ledger, problems=problems)
+    judged, _ = judge_samples(
+        (sides[0], sides[1]), policy, ledger, problems=problems, noted=notes_on_files(*files)
+    )
     return Comparison(
         run_id=args.run_id,
         candidate_run_id=None,

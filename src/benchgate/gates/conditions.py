@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from benchgate.errors import counted
+from benchgate.gates.claim_reasons import TOLERANCE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -91,7 +92,7 @@ def _more_cases(figures: Figures) -> str | None:
 
 def _is_identical(figures: Figures) -> bool:
     pairs = figures.baseline.paired_with(figures.candidate)
-    return bool(pairs) and all(pair.before == pair.after for pair in pairs or ())
+    return bool(pairs) and all(abs(p.before - p.after) <= TOLERANCE for p in pairs or ())
 
 
 def _no_margin(figures: Figures, policy: GatePolicy) -> str:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from benchgate.models import BenchRunReport, Observer
+
     Sample = tuple[list[float], list[str]]
 
 Whose = Literal["candidate", "baseline", "earlier"]
@@ -69,6 +71,27 @@ def read_labels(class_path: Path) -> tuple[Label, ...]:
         return ()
     table, lines = read_toml(path, LocatedError, limit=MAX_TREE_BYTES)
     return check_tables(path, table, lines, _File, LocatedError).label
+
+
+def seen_in(
+    labels: Iterable[Label], observer: Observer | None, runs: Iterable[tuple[Whose, BenchRunReport]]
+) -> tuple[Label, ...]:
+    """
+    Return labels with what an observer has their outputs at, as far as runs have it.
+
+    :param observer: what is said by another one is left out.
+    :param runs: and whose they are; of an output that candidate and baseline lack, the first earlier result counts.
+    """
+    found: dict[tuple[str, str], list[tuple[Whose, bool, float]]] = {}
+    own = [(whose, run) for whose, run in runs if run.observer == observer]
+    for whose, result in ((whose, result) for whose, run in own for result in run.per_case):
+        if result.score is None or result.observed is None:
+            continue
+        key = result.case_id, result.observed.output
+        if whose != "earlier" or key not in found:
+            found.setdefault(key, []).append((whose, result.passed, result.score.score))
+    seen = ((one, tuple(found.get((one.case, one.output), ()))) for one in labels)
+    return tuple(label.model_copy(update={"observed": rows}) for label, rows in seen)
 
 
 def agreement(

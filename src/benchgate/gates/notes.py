@@ -21,6 +21,12 @@ if TYPE_CHECKING:
     from benchgate.models import BenchRunReport
 
 
+SAME_BYTES: Final = (
+    "same_bytes",
+    "both files have the same bytes: is the baseline the old one?",
+)
+"""The note on two files that are no evidence of two versions, unless both gave exactly the same."""
+
 NOISE_FROM: Final = 20
 """Outputs with several verdicts from which on the observer's noise is estimated."""
 
@@ -182,9 +188,11 @@ def _http(*reports: BenchRunReport | None) -> Iterator[Blocker]:
 
 
 def _source(report: BenchRunReport, before: BenchRunReport | None) -> Iterator[Blocker]:
-    """Yield which cases the logs of both sides name and neither has a result of: they are not compared."""
+    """Yield that both logs are the same, and which cases both name and neither has a result of: not compared."""
     if report.source is None or before is None or before.source is None:
         return
+    if report.source.sha256 == before.source.sha256:
+        yield SAME_BYTES
     both = {*report.source.without} & {*before.source.without}
     if both:
         text = f"{counted(len(both), 'case')} without a result in either log: {few(both)}"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.aggregate import INCOMPLETE, case_figures, mean
 from benchgate.errors import brief
+from benchgate.gates.claim_reasons import TOLERANCE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -190,7 +191,12 @@ def _kind(change: CaseChange, was: CaseFigures, now: CaseFigures, *, has_error: 
 def _of_score(change: CaseChange, *, has_error: bool) -> str:
     if has_error:
         return "error"
-    return "fell" if change.delta < 0 else "rose" if change.delta > 0 else "same"
+    # Means of the same scores may differ in the last digit: the gate has this tolerance, too.
+    if change.delta < -TOLERANCE:
+        return "fell"
+    if change.delta > TOLERANCE:
+        return "rose"
+    return "same"
 
 
 def _by_case(words: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:

@@ -34,12 +34,14 @@ def compare_vectors(
     *,
     look: int | None = None,
     checkpoint_problems: tuple[str, ...] = (),
+    noted: tuple[Blocker, ...] = (),
 ) -> Judged:
     """
     Compare two vectors and decide, with the policy, statistics and reason codes of a bench.
 
     :param look: number of this look at the baseline; ``None`` if nobody counts.
     :param checkpoint_problems: why the vectors are not evidence about the given checkpoints.
+    :param noted: notes on what the vectors were read from.
     """
     figures, blockers = weigh_arms(baseline, candidate, judged_at(policy, look))
     if checkpoint_problems:
@@ -50,6 +52,7 @@ def compare_vectors(
             figures=figures,
             look=look,
             blockers=blockers,
+            noted=noted,
             trial_count=max((len(row) for row in candidate.trials or ()), default=1),
         )
     )

@@ -52,12 +52,14 @@ def asked(
     """Return what :func:`benchgate.interop.read` is asked; :raises EvalError: it is wrong, or a file is unusable."""
     source = "--map"
     told = []
-    rows = dict(_pair("where", word) for word in where)
+    rows = _pairs(where)
     if isinstance(fields, Path):
         source = str(fields)
         told.append(f"map {source} {sha256_hex(read_bytes(fields, limit=MAX_TOML_BYTES))}")
         fields, of_file = _table(fields)
         rows = of_file | rows
+    if fields:
+        told.append("map " + ",".join(f"{role}={name}" for role, name in fields.items()))
     told += [f"where {name}={value}" for name, value in sorted(rows.items())]
     if errors_by:
         told.append(f"errors-by {errors_by}")
@@ -89,6 +91,18 @@ def _pattern(what: str, text: str) -> Pattern:
     return pattern
 
 
+def _pairs(where: Iterable[str]) -> dict[str, str]:
+    """Return the value that each field of a row must have; two values of one field are refused."""
+    rows: dict[str, str] = {}
+    for word in where:
+        name, value = _pair("where", word)
+        before = rows.setdefault(name, value)
+        if before != value:
+            why = f"{name} is given twice, as {before} and as {value}, which no row can have"
+            raise EvalError(f"where: {why}")
+    return rows
+
+
 def _pair(what: str, word: str) -> tuple[str, str]:
     name, sign, value = word.partition("=")
     if not sign or not name.strip() or (what == "map" and not value):
@@ -109,13 +123,22 @@ def _table(path: Path) -> tuple[dict[str, str], dict[str, str]]:
     return table, where
 
 
-def parse_map(text: str) -> dict[str, str] | Path:
-    """Parse ``case=id,score=resolved``, or the name of a TOML file; :raises EvalError: it is none of the two."""
-    if text.endswith(".toml") and "=" not in text:
-        return Path(text)
+def parse_map(texts: Iterable[str]) -> dict[str, str] | Path:
+    """
+    Parse ``case=id,score=resolved``, given once or in parts, or the name of a TOML file.
+
+    :raises EvalError: it is none of the two, there are two files, or a role is given twice.
+    """
+    given = [text for text in texts if text]
+    files = [text for text in given if text.endswith(".toml") and "=" not in text]
+    if files and len(given) > 1:
+        raise EvalError(f"map: {files[0]} says all; give that file alone, or ROLE=FIELD")
+    if files:
+        return Path(files[0])
     pairs: dict[str, str] = {}
     # Not at the comma of a field such as acc,none.
-    for part in re.split(r",(?=\s*\w+\s*=)", text) if text else ():
+    parts = (part for text in given for part in re.split(r",(?=\s*\w+\s*=)", text))
+    for part in parts:
         role, name = _pair("map", part)
         if role in pairs:
             raise EvalError(f"map: {part!r}; expected ROLE=FIELD, each role once")

@@ -13,13 +13,16 @@ from pydantic import TypeAdapter, ValidationError
 from benchgate.aggregate import mean
 from benchgate.errors import SampleError, Unreadable, counted
 from benchgate.gates.figures import Arm
+from benchgate.gates.notes import SAME_BYTES
 from benchgate.interop.log import open_file, whole_json
 from benchgate.interop.tables import csv_rows
+from benchgate.wire.files import file_sha256
 from benchgate.wire.model import Name
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from benchgate.gates.decision import Blocker
     from benchgate.interop.log import LogFile
 
 
@@ -82,6 +85,13 @@ def read_side(path: Path, harm: Path | float | None = None) -> Arm:
         counts = f"{len(penalties.scores)} values; {path} has {len(arm.scores)}"
         raise ValueError(f"{harm}: {counts}")
     return replace(arm, penalties=penalties.scores)
+
+
+def notes_on_files(baseline: Path, candidate: Path) -> tuple[Blocker, ...]:
+    """Return what to know of the files that two sides were read from: that they have the same bytes."""
+    if file_sha256(baseline, limit=MAX_BYTES) == file_sha256(candidate, limit=MAX_BYTES):
+        return (SAME_BYTES,)
+    return ()
 
 
 def read_scores(path: Path) -> Arm:

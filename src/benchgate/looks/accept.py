@@ -22,7 +22,7 @@ from benchgate.models import BenchRunReport
 from benchgate.wire.canonical import digest
 
 if TYPE_CHECKING:
-    from benchgate.gates.decision import Remark
+    from benchgate.gates.decision import Blocker, Remark
     from benchgate.gates.looks import LookNumber
     from benchgate.gates.vectors import Judged
 
@@ -96,20 +96,26 @@ def judge_samples(
     policy: GatePolicy,
     ledger: LookLedger | None,
     incumbent: str | None = None,
+    *,
     problems: tuple[str, ...] = (),
+    noted: tuple[Blocker, ...] = (),
 ) -> tuple[Judged, LookNumber | None]:
     """
     Count a look at samples, and judge them; the look is ``None`` if there is no ledger.
 
     :param problems: why they are not evidence about the checkpoints that were named.
+    :param noted: notes on the files that they were read from.
     :raises EvalError: looks are to be spent and nobody counts them; or differences beyond all numbers.
     """
     _check_counted(policy, ledger)
     try:
         look = ledger.add(looked_at_arms(*sides, policy, incumbent)) if ledger else None
-        return compare_vectors(*sides, policy, look=look, checkpoint_problems=problems), look
+        judged = compare_vectors(
+            *sides, policy, look=look, checkpoint_problems=problems, noted=noted
+        )
     except ValueError as error:
         raise EvalError(str(error)) from error
+    return judged, look
 
 
 def looked_at_arms(

@@ -209,8 +209,8 @@ class LogSource(WireModel):
     :param metric: which of its scores was read.
     :param score_range: the worst and the best score of the metric, which count as 0 and 1.
     :param without: cases that the log names and has no result of, such as tests that were skipped; sorted.
-    :param told: how it was to be read: the file of its map with the SHA-256, which rows are samples, which failures
-        are errors; left out if nothing was asked.
+    :param told: how it was to be read: what its map says, and the file of that with its SHA-256, which rows are
+        samples, which failures are errors; left out if nothing was asked.
     :param passed: the field that says which samples pass; left out if it is the best score that does.
     """
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from benchgate.wire.argument_types import matching
-from benchgate.wire.arguments import RunOption, read_options, threshold_places
+from benchgate.wire.arguments import SOMEWHERE, RunOption, read_options, threshold_places
 from benchgate.wire.run_options import PYTEST_OPTIONS, RUN_OPTIONS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from benchgate.gates.run_table import RunTable
 
 OPTIONS = (*RUN_OPTIONS, *PYTEST_OPTIONS)
@@ -76,20 +79,30 @@ def _value(option: RunOption, config: pytest.Config) -> Any:
         here=config.invocation_params.dir,
         ini=_ini(config, option.key),
         ini_folder=config.rootpath,
+        place_of=_command_line(config),
     )
+
+
+def _command_line(config: pytest.Config) -> Callable[[str], str]:
+    """Return what names the place of a text of ``--bench-policy``: pytest adds to the command line."""
+    added = {
+        "the command line": config.invocation_params.args,
+        "the environment, PYTEST_ADDOPTS": shlex.split(os.environ.get("PYTEST_ADDOPTS", "")),
+        "the ini setting addopts": config.getini("addopts"),
+    }
+    said = {
+        place: {os.path.normpath(str(word).removeprefix("--bench-policy=")) for word in words}
+        for place, words in added.items()
+    }
+
+    def place_of(text: str) -> str:
+        places = (place for place, words in said.items() if os.path.normpath(text) in words)
+        return next(places, SOMEWHERE)
+
+    return place_of
 
 
 def places_of(config: pytest.Config) -> dict[str, str]:
     """Return where each threshold is from that a class's ``gate.toml`` does not set, by its key."""
-    added = {  # to the command line, by pytest
-        "the command line": config.invocation_params.args,
-        "the environment, PYTEST_ADDOPTS": (os.environ.get("PYTEST_ADDOPTS", ""),),
-        "the ini setting addopts": config.getini("addopts"),
-    }
-
-    def command_line(text: str) -> str:
-        places = (place for place, words in added.items() if any(text in str(w) for w in words))
-        return next(places, "a conftest or plugin")
-
     policy, ini = config.getoption("bench_policy"), _ini(config, "policy")
-    return threshold_places(policy, os.environ, ini or "", command_line)
+    return threshold_places(policy, os.environ, ini or "", _command_line(config))

@@ -4,56 +4,109 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from benchgate.artifacts.pin import gate_said
 from benchgate.artifacts.run_kinds import RunRecord
 from benchgate.check.pinned import pin_of
 from benchgate.errors import Unreadable, counted
-from benchgate.gates.baseline import FILE_NAME
+from benchgate.gates.baseline import FILE_NAME, arm
 from benchgate.gates.run_diff import changes
+from benchgate.gates.unscored import too_many, unscored_note
 from benchgate.report.history import past_runs
 from benchgate.wording.cases import change_rows, counts, other_lines, passing_rates
 from benchgate.wording.lines import Line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
+    from benchgate.artifacts.pin import Extended, Pin
     from benchgate.report.history import PastRecord
 
 MOST: Final = 5
 """Numbers of runs that are shown of each outcome, the newest."""
 
 
-def pin_lines(target: Path, before: RunRecord | None, after: RunRecord) -> Iterator[Line]:
+def pin_lines(
+    target: Path,
+    before: RunRecord | None,
+    after: RunRecord,
+    *,
+    pinned: Pin | None = None,
+    extends: Sequence[Extended] = (),
+) -> Iterator[Line]:
     """
     Yield two runs and how they differ.
 
     :param target: the file of the baseline, there or not.
+    :param pinned: the pin of the baseline; ``extends`` are the pins of what the run was extended from.
     """
-    damaged = f"{target} is no record that can be read"
-    none = Line("pinned", damaged if target.exists() else "no baseline is pinned yet")
-    yield from run_lines("pinned", before) if before else (none,)
-    yield from run_lines("new", after)
+    if before is None:
+        none = f"{target} is no record that can be read"
+        if not target.exists():
+            none = "no baseline is pinned yet"
+        yield Line("pinned", none)
+    else:
+        yield from run_lines("pinned", before, _extended(pinned))
+    yield from run_lines("new", after, extends)
+    yield from _error_lines(after)
+    yield from _weight_lines(after)
     if before is None:
         return
     difference = changes(before.report, after.report)
     yield Line("changed", counts(difference))
     yield from change_rows(difference).values()
     yield from other_lines(difference, None)
+    yield from _term_lines(before, after)
+
+
+def _term_lines(before: RunRecord, after: RunRecord) -> Iterator[Line]:
+    """Yield what two runs were scored and judged by, where that differs."""
     old, new = before.report.digests, after.report.digests
-    for part in ("rubric", "scorer", "taxonomy", "policy"):
+    for part in ("rubric", "scorer"):
         then, now = getattr(old, part), getattr(new, part)
         if then != now:
             yield Line(None, f"{part} changed: {then[:12]}, now {now[:12]}")
+    for code in sorted({*before.severities, *after.severities}):
+        was, is_now = (one.severities.get(code, "none") for one in (before, after))
+        if was != is_now:
+            yield Line(None, f"severity of {code} changed: {was}, now {is_now}")
+    for key, value in after.policy:
+        if value != getattr(before.policy, key):
+            change = f"{before.policy.text(key)}, now {after.policy.text(key)}"
+            yield Line(None, f"policy {key} changed: {change}")
 
 
-def run_lines(title: str, record: RunRecord) -> Iterator[Line]:
-    """Yield the figures of a run, when it ended and what the gate said of it."""
+def run_lines(title: str, record: RunRecord, extends: Sequence[Extended] = ()) -> Iterator[Line]:
+    """Yield the figures of a run, when it ended and what the gate said of it, or of what it was extended from."""
     report, bound = record.report, record.report.score_lower_bound_95
     at_least = "" if bound is None else f" (95% lower bound {bound:.3f})"
     passed = f"{report.system}: passed {report.passed_count} of {report.case_count}"
     yield Line(title, f"{passed}, mean score {report.mean_score:.3f}{at_least}")
     ended = f"{record.finished_at:%Y-%m-%d %H:%M} UTC"
-    yield Line("", f"{ended}, run {report.run_id[:16]}, gate {record.decision.outcome}")
+    yield Line("", f"{ended}, run {report.run_id[:16]}, gate {gate_said(record, extends)}")
+
+
+def _error_lines(record: RunRecord) -> Iterator[Line]:
+    """Yield how many trials of a baseline are errors, and that no run can be promoted over it if they are too many."""
+    side = arm(record.report)
+    text = too_many(side, record.policy.max_unscored, record.report)
+    if text is not None:
+        yield Line("errors", f"{text}: every run that is compared with it will be held", "bad")
+        return
+    for _, note in unscored_note(side, "baseline"):
+        yield Line("errors", note, "caution")
+
+
+def _weight_lines(record: RunRecord) -> Iterator[Line]:
+    """Yield which checkpoint a run is of, and the SHA-256 of what its system was handed."""
+    subject = record.subject
+    handed = record.report.digests.checkpoint
+    if subject.kind == "checkpoint":
+        yield Line("weights", f"checkpoint {subject.id}, SHA-256 {subject.digest}")
+        if handed != subject.digest:
+            yield Line("", f"but its system was handed SHA-256 {handed or 'of nothing'}", "bad")
+    elif handed is not None:
+        yield Line("weights", f"SHA-256 {handed}, of no checkpoint that was named")
 
 
 def sentence(before: RunRecord | None, after: RunRecord) -> str:
@@ -94,7 +147,11 @@ def deployed(class_path: Path, runs: Path) -> Iterator[Line]:
         yield Line("since", f"{pin.at:%Y-%m-%d %H:%M} UTC, by {pin.by or 'nobody who was named'}")
         yield from (Line("reason", text) for text in (pin.reason,) if text)
         yield Line("change", pin.change)
-    yield from run_lines("evidence", record)
+        for one in reversed(pin.extends):
+            yield Line("extends", _pinned_before(one))
+    yield from run_lines("evidence", record, _extended(pin))
+    yield from _error_lines(record)
+    yield from _weight_lines(record)
     code = record.provenance
     if code.commit is not None:
         state = {None: ", unknown whether as committed", True: ", changed since", False: ""}
@@ -103,6 +160,23 @@ def deployed(class_path: Path, runs: Path) -> Iterator[Line]:
     yield Line(
         "later", _ends(run for run in later if run.baseline and run.baseline.sha256 == sha256)
     )
+
+
+def _extended(pin: Pin | None) -> tuple[Extended, ...]:
+    """Return the pins of what a baseline was extended from; none if it was pinned by hand."""
+    if pin is None:
+        return ()
+    return pin.extends
+
+
+def _pinned_before(one: Extended) -> str:
+    """Return what the gate said of a baseline that was extended, and who pinned it, when and why."""
+    if one.at is None:
+        return f"{one.outcome}, pinned by hand"
+    text = f"{one.outcome}, {one.at:%Y-%m-%d %H:%M} UTC, by {one.by or 'nobody who was named'}"
+    if one.reason:
+        text += f": {one.reason}"
+    return text
 
 
 def _ends(records: Iterable[PastRecord]) -> str:

@@ -82,17 +82,19 @@ class Publication:
 
 
 def write_case(path: Path, judgement: Judgement) -> None:
-    """Write the gate as the one test case of a JUnit file, which fails unless it promotes."""
+    """Write the gate as the one test case of a JUnit file, which fails unless it promotes; its text is in it."""
     from xml.etree.ElementTree import Element, SubElement, tostring
 
     fails = judgement.decision is None or not judgement.decision.promotion_allowed
     suite = Element("testsuite", name="benchgate", tests="1", failures=str(int(fails)), errors="0")
     name = f"bench.{judgement.report.task_class}"
     case = SubElement(suite, "testcase", classname=name, name="gate", time="0")
+    lines = [text for text, _ in laid_out(block(judgement, Door(verbosity=1)), 100)]
     if fails:
-        lines = [text for text, _ in laid_out(block(judgement, Door(verbosity=1)), 100)]
-        failure = SubElement(case, "failure", message=printable(lines[0]))
-        failure.text = printable("\n".join(lines), "\n")
+        said = SubElement(case, "failure", message=printable(lines[0]))
+    else:
+        said = SubElement(case, "system-out")  # what to be careful about
+    said.text = printable("\n".join(lines), "\n")
     write_file(path, tostring(suite, "utf-8", xml_declaration=True))
 
 

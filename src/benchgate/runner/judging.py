@@ -16,6 +16,7 @@ from benchgate.errors import counted
 from benchgate.gates.baseline import BaselineChoice, arm, baseline_beside
 from benchgate.gates.blockers import baseline_blockers
 from benchgate.gates.judge import RunFacts, judge
+from benchgate.gates.labels import seen_in
 from benchgate.ids import RunPlan
 from benchgate.looks.chain import ChainLooks, counter_of
 from benchgate.wire import clock
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from benchgate.audit.store import Published
     from benchgate.gates.baseline import Baseline
     from benchgate.gates.judge import Gate, Judgement
-    from benchgate.gates.labels import Label
+    from benchgate.gates.labels import Label, Whose
     from benchgate.gates.policy import GatePolicy
     from benchgate.looks.chain import Counting
     from benchgate.models import BenchCase, BenchRunReport, Side
@@ -146,18 +147,13 @@ def _doing_nothing(report: BenchRunReport, cases: Iterable[BenchCase]) -> DoingN
 def _labels(out: Path | None, labels: Sequence[Label], facts: RunFacts) -> tuple[Label, ...]:
     """Return labels with what the observer has their outputs at: in this run, its baseline, or an earlier run."""
     report, before = facts.report, facts.baseline
-    runs = [("candidate", report), ("baseline", before.report if before else None)]
+    runs: list[tuple[Whose, BenchRunReport]] = [("candidate", report)]
+    if before and before.report:
+        runs.append(("baseline", before.report))
     for run in sorted(out.glob(f"runs/{report.task_class}/*")) if out and labels else ():
         if past := read_record(run):
-            runs += [("earlier", past.report), ("earlier", past.rerun)]
-    found: dict[tuple[str, str], list[tuple[str, bool, float]]] = {}
-    own = [(whose, one) for whose, one in runs if one and one.observer == report.observer]
-    for whose, result in ((whose, result) for whose, one in own for result in one.per_case):
-        key = result.case_id, result.observed.output if result.observed else ""
-        if result.score and (whose != "earlier" or key not in found):
-            found.setdefault(key, []).append((whose, result.passed, result.score.score))
-    seen = ((one, tuple(found.get((one.case, one.output), ()))) for one in labels)
-    return tuple(label.model_copy(update={"observed": rows}) for label, rows in seen)
+            runs += [("earlier", one) for one in (past.report, past.rerun) if one]
+    return seen_in(labels, report.observer, runs)
 
 
 def stopping(

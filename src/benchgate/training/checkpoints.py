@@ -11,7 +11,7 @@ from pydantic import TypeAdapter
 from benchgate.errors import ArtifactError
 from benchgate.training.errors import RlPayloadError
 from benchgate.wire.canonical import sha256_hex
-from benchgate.wire.files import read_bytes
+from benchgate.wire.files import is_same_file, read_bytes
 from benchgate.wire.parsing import first_fault, read_json
 
 if TYPE_CHECKING:
@@ -69,6 +69,9 @@ def read_checkpoints(files: CheckpointFiles) -> Checkpoints | None:
                 "is of use only with the candidate's checkpoint",
             )
         return None
+    if files.baseline and is_same_file(files.checkpoint, files.baseline):
+        why = "is the checkpoint of both sides; give the record of the baseline's own"
+        raise ArtifactError(files.checkpoint, why)
     candidate = _read(files.checkpoint)
     baseline = _read(files.baseline) if files.baseline else None
     problems: tuple[str, ...] = ()

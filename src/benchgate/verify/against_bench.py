@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.artifacts.evidence_kinds import ArmReport
-from benchgate.artifacts.run_kinds import BaselineRef
-from benchgate.audit.chain import record_folder
-from benchgate.errors import EvalError, brief, few
+from benchgate.artifacts.run_kinds import BaselineRef, PlanFile
+from benchgate.audit.chain import PLAN_FILE, record_folder
+from benchgate.errors import EvalError, brief, counted, few
 from benchgate.gates.baseline import FILE_NAME, RERUN, rank, read_baseline
+from benchgate.gates.labels import LABELS, read_labels
 from benchgate.gates.policy import load_policy, load_run_table, log_policy, make_policy
 from benchgate.gates.run_diff import labels_of, relabelled
 from benchgate.loader.case_digest import case_digest, files_digest
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
     from benchgate.artifacts.run_kinds import RunRecord
     from benchgate.gates.policy import GatePolicy
+    from benchgate.gates.run_table import RunTable
+    from benchgate.models import LogSource
 
 BY_CASE: Final = ("auto", "paired")
 """Tests that compare case by case: other than the default, and no easier to pass."""
@@ -70,13 +73,25 @@ class Terms:
         return cls(record=record, folder=folder, class_path=path, policy=policy, said=said)
 
     def lines(self) -> Iterator[tuple[str, str]]:
-        """Yield claim and baseline of the record, and each threshold that differs; each text after its label."""
+        """
+        Yield candidate, claim and baseline of the record, how logs were read, and each threshold that differs.
+
+        Each text is after its label.
+        """
         baseline = self.record.baseline
+        report = self.record.report
+        yield "candidate", _called(self.record)
+        if report.source is not None:
+            yield from (("read", f"--{said}") for said in report.source.told)
         yield "claim", self.record.policy.claim
         if isinstance(baseline, BaselineRef):
             yield "baseline", f"{baseline.path}, SHA-256 {baseline.sha256}"
+        elif baseline is None:
+            yield "baseline", "none"
+        elif baseline.report.source is not None:
+            yield "baseline", _called_log(baseline.report.system, baseline.report.source)
         else:
-            yield "baseline", f"{RERUN}{baseline.report.system}" if baseline else "none"
+            yield "baseline", f"{RERUN}{baseline.report.system}"
         yield from (("policy", text) for text in self._differing().values())
 
     def objections(self) -> Iterator[str]:
@@ -131,11 +146,37 @@ class Terms:
         source = observer_digest(class_path)
         if observer != (source and (source, table.observations or 1)):
             yield f"its observer, or how often it observed, is {there}"
+        yield from self._as_it_is_run(class_path, table)
+        yield from self._labels(class_path)
         level = table.isolation or "none"
         least = min(rank(level), rank("sandbox+network"))
         if not report.source and rank(report.isolation_class) < least:
             yield f"its isolation is {report.isolation_class}, where {class_path} has {level}"
         yield from self._of_the_baseline(class_path / FILE_NAME)
+
+    def _as_it_is_run(self, class_path: Path, table: RunTable) -> Iterator[str]:
+        """Yield which terms of its runs that a class sets were others: variables and options win over them."""
+        report = self.record.report
+        limit = PlanFile.read_file(self.folder / PLAN_FILE, "plan of a run").timeout_seconds
+        if table.timeout not in {None, limit}:
+            yield f"its time limit is {limit:g} s, where {class_path} has {table.timeout:g} s"
+        if table.seed not in {None, report.seed}:
+            yield f"its seed is {report.seed}, where {class_path} has {table.seed}"
+        if report.trial_count < (table.trials or 1):
+            yield f"it has {counted(report.trial_count, 'trial')} of a case, where {class_path} has {table.trials}"
+
+    def _labels(self, class_path: Path) -> Iterator[str]:
+        """Yield which labels nobody gave, and where they decide, which were left out."""
+        given = set(read_labels(class_path))
+        said = {one.model_copy(update={"observed": ()}) for one in self.record.labels}
+        invented = said - given
+        if invented:
+            cases = few({one.case for one in invented})
+            yield f"{len(invented)} of its labels are not in {class_path / LABELS}: of case {cases}"
+        lost = given - said
+        if lost and self.policy.observer_min_agreement is not None:
+            cases = few({one.case for one in lost})
+            yield f"it lacks {counted(len(lost), 'label')} of {class_path / LABELS}: of case {cases}"
 
     def _of_the_baseline(self, path: Path) -> Iterator[str]:
         reference, expected = self.record.baseline, read_baseline(path)
@@ -149,3 +190,20 @@ class Terms:
             yield f"its baseline is not {path}, SHA-256 {expected.sha256}"
         else:
             yield from baseline_faults(expected, reference, self.record, samples)
+
+
+def _called(record: RunRecord) -> str:
+    """Return what a decision is about, and the digest by which somebody who has it knows it again."""
+    subject = record.subject
+    if subject.source is not None:
+        return _called_log(subject.id, subject.source)
+    if subject.kind == "checkpoint":
+        return f"checkpoint {subject.id}, SHA-256 {subject.digest}"
+    if subject.digest is None:
+        return subject.id
+    return f"{subject.id}, digest {subject.digest}"
+
+
+def _called_log(name: str, source: LogSource) -> str:
+    tool = " ".join(filter(None, (source.tool, source.version)))
+    return f"{name}: log of {tool}, score {source.metric}, SHA-256 {source.sha256}"

@@ -1,4 +1,4 @@
-"""What a record says of earlier runs of its class: which it completes or replays."""
+"""What a record says of earlier runs of its class: which it completes or replays, and their labelled outputs."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from benchgate.audit.chain import PLAN_FILE, RECORD_FILE
 from benchgate.audit.runs import parts_of
 from benchgate.errors import few
 from benchgate.verify.agreement import digest_holds, same
+from benchgate.verify.recheck_labels import earlier_result_faults
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -36,6 +37,7 @@ def earlier_faults(record: RunRecord, chain: Iterable[ChainRecord]) -> Iterator[
     before = [one for one in chain if one.seq < record.seq]
     if record.report.parts:
         yield from _part_faults(record, [one for one in chain if one.seq <= record.seq])
+    yield from earlier_result_faults(record, [one.record for one in before if one.record])
     resumed = record.resumes
     if resumed is not None and resumed.seq is not None:
         _, source = _named(before, resumed.seq, resumed.folder)

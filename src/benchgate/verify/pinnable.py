@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
-from benchgate.artifacts.pin import PIN_FILE
-from benchgate.audit.chain import RECORD_FILE
+from benchgate.artifacts.pin import PIN_FILE, Extended
+from benchgate.artifacts.run_kinds import RunRecord
+from benchgate.audit.chain import RECORD_FILE, numbered
 from benchgate.check.cases import read_cases
 from benchgate.check.pinned import differences
 from benchgate.gates.baseline import FILE_NAME, read_baseline
+from benchgate.gates.decision import PREFIX
 from benchgate.verify.verification import verify_class
+from benchgate.wire.files import file_sha256
+from benchgate.wire.parsing import MAX_JSON_BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from benchgate.artifacts.run_kinds import RunRecord
+    from benchgate.artifacts.pin import Pin
     from benchgate.audit.runs import KnownRun
+
+FOREIGN: Final = {
+    "checkpoint_mismatch": "checkpoint",
+    "plan_mismatch": "plan",
+    "observer_mismatch": "observer",
+}
+"""Reasons of a hold by which a run may be no evidence of what it is said to be, and of what."""
 
 
 def objections(
@@ -50,14 +61,77 @@ def objections(
             yield f"{refused}: {difference}; run the class again, or replay this run: --bench-replay"
 
 
-def doubts(record: RunRecord) -> Iterator[str]:
-    """Yield why a person who pins a run has to say why, though it is whole."""
+def doubts(record: RunRecord, extended: Iterable[RunRecord] = ()) -> Iterator[str]:
+    """
+    Yield why a person who pins a run has to say why, though it is whole.
+
+    :param extended: the records that it was extended from: what spoke against one of them speaks against it too.
+    """
+    own = list(_own_doubts(record))
+    yield from own
+    for part in extended:
+        others = (doubt for doubt in _own_doubts(part) if doubt not in own)
+        yield from (f"it extends run {part.seq}: {doubt}" for doubt in others)
+
+
+def _own_doubts(record: RunRecord) -> Iterator[str]:
     decision, failures = record.decision, record.report.block_severity_failure_modes
     if decision.outcome == "reject":
         yield "the gate rejected it"
+    for remark in decision.remarks:
+        code = remark.code.removeprefix(PREFIX)
+        if code in FOREIGN:
+            yield f"it was held, for its results may belong to another {FOREIGN[code]}: {remark.message}"
     if failures:
         yield f"it has failures of severity block: {', '.join(failures)}"
     if record.replays is not None and not record.replays.observed:
         yield f"it replays {record.replays}, and asked no system"
     elif "note_http_replayed" in decision.notes:
         yield "what its systems asked for was replayed"
+
+
+def extended_records(run: KnownRun) -> list[RunRecord]:
+    """Return the records that a run was extended from, the oldest first; they are in its folder, as it is verified."""
+    found: dict[str, RunRecord] = {}
+    if run.record is None or not run.record.report.parts:
+        return []
+    wanted = [part.sha256 for part in run.record.report.parts]
+    for _, folder in numbered(run.folder.parent):
+        path = folder / RECORD_FILE
+        if file_sha256(path, limit=MAX_JSON_BYTES) in wanted:
+            record, sha256 = RunRecord.read_digested(path, "record")
+            found[sha256] = record
+    return [found[sha256] for sha256 in wanted if sha256 in found]
+
+
+def extended_pins(
+    run: KnownRun, extended: Sequence[RunRecord], pinned: Pin | None
+) -> tuple[Extended, ...]:
+    """
+    Return what is known of the pins of the records that a run was extended from.
+
+    :param pinned: the pin of the baseline that there is now, most often that of the last of them.
+    """
+    if run.record is None:
+        return ()
+    known: dict[str, Pin | Extended] = {}
+    if pinned is not None:
+        known.update((one.sha256, one) for one in pinned.extends)
+        known[pinned.sha256] = pinned
+    found = []
+    later = [*extended, run.record][1:]
+    for part, before, after in zip(run.record.report.parts, extended, later, strict=True):
+        said: dict[str, Any] = {"by": None, "at": None, "reason": None}
+        pin = known.get(part.sha256)
+        if pin is not None:
+            said = {"by": pin.by, "at": pin.at, "reason": pin.reason}
+        added = after.report.digests.cases.keys() - before.report.digests.cases.keys()
+        found.append(
+            Extended(
+                sha256=part.sha256,
+                outcome=before.decision.outcome,
+                added=len(added),
+                **said,
+            )
+        )
+    return tuple(found)

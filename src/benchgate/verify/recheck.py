@@ -49,7 +49,10 @@ def recheck(path: Path, kind: str, data: bytes, artifact: WireModel) -> Iterator
         yield from same("seal", artifact.own_seal(), artifact.seal)
     elif isinstance(artifact, Pin):
         pin = plain(artifact)
-        yield from same("pin", pin | stated(path.with_name(FILE_NAME)), pin)
+        record, sha256 = RunRecord.read_digested(path.with_name(FILE_NAME), "record")
+        yield from same("pin", pin | stated(record, sha256), pin)
+        if not artifact.is_of(record):
+            yield "pin.extends: not a pin for each record that the baseline was extended from"
     elif kind in EVIDENCE:
         # Forged facts may make any of the computations raise: that is a finding too.
         try:

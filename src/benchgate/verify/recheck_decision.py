@@ -10,11 +10,13 @@ from benchgate.artifacts.run_kinds import RerunBaseline, case_file_name
 from benchgate.gates.baseline import arm, differences, read_baseline
 from benchgate.gates.decision import PREFIX
 from benchgate.gates.run_diff import since_pin
+from benchgate.models.case import changes
 from benchgate.promotion.tiers import next_tier
 from benchgate.promotion.verdict import judge_tier
 from benchgate.training.checkpoints import DIGEST_KEY
 from benchgate.verify.agreement import file_faults_of, plain, same
 from benchgate.verify.facts import facts_of, rebuilt_files
+from benchgate.verify.recheck_labels import result_faults
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -34,6 +36,9 @@ def recheck_decision(folder: Path, record: RunRecord, outputs: Mapping[str, Any]
     """
     evidence = folder / "evidence"
     before = ArmReport.read_or_none(evidence / "baseline.json")
+    yield from result_faults(record, "candidate", record.report)
+    if record.rerun is not None:
+        yield from result_faults(record, "baseline", record.rerun)
     yield from _baseline(folder, record, before)
     yield from _subject(record, outputs)
     decision, expected = rebuilt_files(evidence, record, facts_of(record, before, outputs))
@@ -73,6 +78,10 @@ def baseline_faults(
         return
     for problem in (*baseline.problems, *differences(baseline.report, record.report)):
         yield f"baseline: could not be compared with: {problem}"
+    changed = changes(baseline.report.observer, record.report.observer)
+    if changed:
+        yield f"baseline: could not be compared with: its observer: {'; '.join(changed)}"
+    yield from result_faults(record, "baseline", baseline.report)
     yield from same("baseline.run_id", baseline.report.run_id, reference.run_id)
     labels = [*since_pin(baseline.report, record.report)]
     yield from same("baseline.relabelled", labels, [*reference.relabelled])

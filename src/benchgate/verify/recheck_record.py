@@ -8,6 +8,7 @@ as given: how a baseline that is gone differed, objections of further gates, the
 
 from __future__ import annotations
 
+import json
 import os
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
@@ -23,7 +24,7 @@ from benchgate.taxonomy import RAISABLE, RESERVED, Taxonomy
 from benchgate.training.checkpoints import lacks_advantages
 from benchgate.verify.agreement import digest_holds, plain, same
 from benchgate.verify.recheck_decision import recheck_decision
-from benchgate.wire.canonical import digest
+from benchgate.wire.canonical import digest, sha256_hex
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -181,6 +182,9 @@ def _cases(folder: Path, record: RunRecord, side: Side, outputs: dict[str, Any])
         yield from same(f"cases/{name}.case_id", case.case_id, result.case_id)
         there = set_aside(case.result) if result.detail == BEGUN else case.result
         yield from same(f"cases/{name}.result", plain(there), plain(result))
+        if result.observed is not None:
+            seen = sha256_hex(json.dumps(case.output).encode())
+            yield from same(f"cases/{name}.result.observed.output", seen, result.observed.output)
     digests = sorted(scorer for scorer in scorers if scorer is not None)
     if digests:
         expected = digests[0] if len(digests) == 1 else digest(digests)

@@ -72,6 +72,7 @@ class RunOption(NamedTuple):
         here: Path,
         ini: str | None = None,
         ini_folder: Path | None = None,
+        place_of: Callable[[str], str] = lambda _: "the command line",
     ) -> Any:
         """
         Return the option's value: from the command line, else the environment, else the ini file, else ``None``.
@@ -79,7 +80,9 @@ class RunOption(NamedTuple):
         :param given: from the command line; ``None`` if it was not given.
         :param ini: text from the ini file; here and in the environment, each line is a value of a repeatable option.
         :param here: folder that relative paths start from; those in the ini file start from ``ini_folder``.
-        :raises argparse.ArgumentTypeError: a text that cannot be parsed; the message says where it came from.
+        :param place_of: names the place of a text of ``given``: pytest puts others before the command line.
+        :raises argparse.ArgumentTypeError: a text that cannot be parsed, or a key with two values in one place; the
+            message says where it came from.
         """
         sources = (
             (ini, f"bench_{self.key}", ini_folder or here),
@@ -95,6 +98,8 @@ class RunOption(NamedTuple):
                 [_resolve(value, here) for value in (given if self.repeatable else [given])]
             )
         if self.repeatable:
+            for place in dict.fromkeys(place_of(str(value)) for value in given or ()):
+                check_once((v for v in given if place_of(str(v)) == place), place)
             return tuple(value for values in values_by_place for value in values)
         return values_by_place[-1][0] if values_by_place else None
 
@@ -102,10 +107,38 @@ class RunOption(NamedTuple):
         lines = [line.strip() for line in text.splitlines() if line.strip()]
         try:
             texts = lines if self.repeatable else [text.strip()]
-            return [_resolve(self.parse(one), folder) for one in texts]
+            values = [_resolve(self.parse(one), folder) for one in texts]
         except argparse.ArgumentTypeError as error:
             msg = f"{source}: {error}"
             raise argparse.ArgumentTypeError(msg) from None
+        if self.repeatable:
+            check_once(lines, source)
+        return values
+
+
+SOMEWHERE: Final = "a conftest or plugin"
+"""The place of texts of which it is not known: they may be of several."""
+
+
+def check_once(words: Iterable[str | Path], place: str) -> None:
+    """
+    Refuse ``KEY=VALUE`` of one place that give a key two values: one of the two would not count, and nobody would know.
+
+    :param words: files of thresholds, too: each would stand for all of them.
+    :raises argparse.ArgumentTypeError: a key, or the file, is given twice.
+    """
+    said: dict[str, str] = {}
+    if place == SOMEWHERE:
+        return
+    for word in words:
+        key, sign, value = (part.strip() for part in str(word).partition("="))
+        if not sign:
+            value = key
+            key = "the file"
+        before = said.setdefault(key, value)
+        if before != value:
+            msg = f"{place}: {key} is given twice, as {before} and as {value}; give it once"
+            raise argparse.ArgumentTypeError(msg)
 
 
 def _resolve(value: Any, folder: Path) -> Any:

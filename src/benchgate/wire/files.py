@@ -52,6 +52,16 @@ def file_sha256(
     return digest.hexdigest()
 
 
+def is_same_file(one: Path, other: Path) -> bool:
+    """Return whether two paths lead to one file or folder; whoever reads them finds out if one is missing."""
+    if one == other:
+        return True
+    try:
+        return os.path.samefile(one, other)
+    except (OSError, ValueError):
+        return False
+
+
 def chunks(path: Path | str, limit: int) -> Iterator[bytes]:
     """
     Yield a regular file in parts.

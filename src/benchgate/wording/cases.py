@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from benchgate.errors import counted
+from benchgate.gates.claim_reasons import TOLERANCE
 from benchgate.wording.lines import Line
 
 if TYPE_CHECKING:
@@ -13,6 +14,9 @@ if TYPE_CHECKING:
     from benchgate.gates.run_diff import CaseChange, Rates, RunChanges
     from benchgate.models import BenchRunReport, TrialResult
     from benchgate.wording.lines import Tone
+
+DIGITS: Final = 3
+"""Of a score."""
 
 MOST: Final = 3
 """Cases that are shown unless all are asked for."""
@@ -146,11 +150,23 @@ def first_rows(rows: list[Line], most: int | None, more: str) -> Iterator[Line]:
 
 
 def _row(change: CaseChange, width: int, *, is_graded: bool) -> str:
-    text = f"{change.case_id:{width}}  {change.before:.3f} -> {change.after:.3f}"
+    text = f"{change.case_id:{width}}  {_scores(change)}"
     if is_graded or max(change.trials) == 1:
         return text
     (was, now), (of_before, of_now) = change.passed, change.trials
     return f"{text}  {now} of {of_now} trials pass, before {was} of {of_before}"
+
+
+def _scores(change: CaseChange) -> str:
+    """Return both scores, with as many digits as it takes to see that they differ."""
+    text = ""
+    for digits in range(DIGITS, 13):
+        before = f"{change.before:.{digits}f}"
+        after = f"{change.after:.{digits}f}"
+        text = f"{before} -> {after}"
+        if before != after or abs(change.delta) <= TOLERANCE:
+            break
+    return text
 
 
 def _codes(codes: Iterable[str]) -> str:

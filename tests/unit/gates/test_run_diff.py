@@ -162,3 +162,22 @@ def test_what_is_shown_of_the_changes_ends_with_a_gain_if_one_is_to_be_named():
     assert [(line.label.strip(), line.text) for line in case_lines(old, 3, same)][1:] == [
         *(("still", case_id) for case_id in "aef"),
     ]
+
+
+def test_a_score_that_differs_in_its_last_digit_is_the_same():
+    """The mean of nine trials, added up in another order, or divided first."""
+    once = 7 / 9
+    other = sum([1 / 9] * 7)
+    assert once != other
+    found = changes(run({"a": once, "b": other}), run({"a": other, "b": once}))
+    assert not moved(found)
+    assert found.same == 2
+    lines = [line.text for line in case_lines(run({"a": other}), 1, found)]
+    assert lines == ["1 of 1 pass, before 1: 0 newly passing, 0 newly failing"]
+
+
+def test_a_small_change_is_one_and_is_seen():
+    found = changes(run({"a": 0.7781, "b": 0.7}), run({"a": 0.7780, "b": 0.9}))
+    assert told(found.fell) == [("a", 0.7781, 0.778)]
+    rows = [line.text for line in case_lines(run({"a": 0.778, "b": 0.9}), 2, found)]
+    assert rows[1:] == ["a  0.7781 -> 0.7780", "b  0.700 -> 0.900"]
