@@ -16,10 +16,8 @@ PARTS = {
     "searches": (
         "tests marked nightly: long simulations, whole benches, big packages",
         (
-            "src/benchgate/statistics/",
-            "src/benchgate/gates/",
-            "src/benchgate/looks/",
-            "src/benchgate/isolation/",
+            "src/benchgate/",
+            "tests/",
             "bench/",
         ),
     ),
@@ -39,12 +37,12 @@ PARTS = {
 
 
 def touched(files: list[str]) -> dict[str, list[str]]:
-    """Return the parts that a change of these files touches, each with the first files that do."""
+    """Return the parts that a change of these files touches, each with those that do."""
     found = {
         name: [file for file in files if file.startswith(paths)]
         for name, (_, paths) in PARTS.items()
     }
-    return {name: files[:3] for name, files in found.items() if files}
+    return {name: files for name, files in found.items() if files}
 
 
 def git(*words: str) -> str | None:
@@ -69,17 +67,19 @@ def main() -> None:
         return
     base = sys.argv[1] if len(sys.argv) > 1 else base_of_the_change()
     changed = git("diff", "--name-only", base) if base else None
-    if changed is None:
+    added = git("ls-files", "--others", "--exclude-standard")
+    if changed is None or added is None:
         print(
             f"== .ci/nightly: nothing to compare with, so any part may be touched: {' '.join(PARTS)}"
         )
         return
     print(f"== .ci/nightly: parts that the change since {base[:10]} touches")
-    parts = touched(changed.splitlines())
+    parts = touched([*changed.splitlines(), *added.splitlines()])
     for name, files in parts.items():
-        print(
-            f"{name:12} {PARTS[name][0]} ({', '.join(files)}{', ...' if len(files) == 3 else ''})"
-        )
+        shown = files[:3]
+        if len(files) > len(shown):
+            shown.append("...")
+        print(f"{name:12} {PARTS[name][0]} ({', '.join(shown)})")
     if not parts:
         print("none")
 

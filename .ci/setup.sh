@@ -44,11 +44,10 @@ readme_runs() {
   readme "$1" | bash -euo pipefail
 }
 
-# debian COMMAND_OR_LIBRARY PACKAGE installs a package of Debian where this may be done; what is missing shows later.
+# debian PACKAGE installs a package of Debian where this may be done; what is missing shows later.
 debian() {
-  if command -v "$1" > /dev/null || ldconfig -p | grep -q "$1"; then return 0; fi
   if [ "$(id -u)" != 0 ] || ! command -v apt-get > /dev/null; then return 0; fi
-  { timeout 300 apt-get update && DEBIAN_FRONTEND=noninteractive timeout 600 apt-get install --yes --no-install-recommends "$2"; } \
+  { timeout 300 apt-get update && DEBIAN_FRONTEND=noninteractive timeout 600 apt-get install --yes --no-install-recommends "$1"; } \
     > "$work/apt.log" 2>&1 || true
 }
 
@@ -56,8 +55,8 @@ debian() {
 install_for_tests() {
   pip install --quiet --upgrade pip
   pip install --quiet 'coverage>=7.13' --group npm --group inspect --group browser
-  debian chromium chromium
-  debian libseccomp.so.2 libseccomp2
+  command -v chromium > /dev/null || debian chromium
+  ldconfig -p | grep -F libseccomp.so.2 > /dev/null || debian libseccomp2
   export BENCHGATE_REQUIRE_NPM=1 BENCHGATE_REQUIRE_DASK=1 BENCHGATE_REQUIRE_INSPECT=1
   if command -v chromium > /dev/null; then export BENCHGATE_REQUIRE_BROWSER=1; fi
 }

@@ -121,7 +121,7 @@ def faults(numbers: list[str]) -> list[Fault]:
     unknown = [number for number in numbers if number not in known]
     if unknown:
         raise SystemExit(f"no such fault: {', '.join(unknown)}; there are {', '.join(known)}")
-    return [read_fault(path) for path in paths if not numbers or path.name[:2] in numbers]
+    return [read_fault(known[number]) for number in numbers or known]
 
 
 class Copy:
@@ -154,7 +154,7 @@ class Copy:
         return Path(done.stdout.strip())
 
     def write(self, name: str, source: str) -> None:
-        """Write a source, later than before: of one size and one second Python would run what it compiled then."""
+        """Write a source, later than before: Python reuses what it compiled of a source of the same size and second."""
         path = self.folder / name
         later = max(time.time(), path.stat().st_mtime + 2)
         path.write_text(source, encoding="utf-8")

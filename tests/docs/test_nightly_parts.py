@@ -29,7 +29,7 @@ def test_the_paths_of_a_part_are_there(part):
     ("file", "parts"),
     [
         ("src/benchgate/gates/decide.py", {"examples", "searches", "calibration", "faults"}),
-        ("src/benchgate/wire/files.py", {"examples", "faults"}),
+        ("src/benchgate/wire/files.py", {"examples", "searches", "faults"}),
         ("bench/gridworld-policy/rubric.py", {"searches", "mutation"}),
         ("docs/index.md", set()),
     ],
@@ -38,10 +38,9 @@ def test_a_change_touches_the_parts_of_its_paths(file, parts):
     assert set(TABLE["touched"]([file])) == parts
 
 
-def test_a_part_that_is_not_there_is_refused_before_anything_is_installed():
-    done = subprocess.run(
-        ["bash", NIGHTLY, "nonsense"], capture_output=True, text=True, check=False
-    )
+@pytest.mark.parametrize("part", ["nonsense", "--help", "ex.*"])
+def test_a_part_that_is_not_there_is_refused_before_anything_is_installed(part):
+    done = subprocess.run(["bash", NIGHTLY, part], capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    assert done.stderr.startswith(f"nonsense: no such part; there are: {' '.join(PARTS)}")
+    assert done.stderr.startswith(f"{part}: no such part; there are: {' '.join(PARTS)}")
     assert done.stdout == ""

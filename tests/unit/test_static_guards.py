@@ -208,11 +208,13 @@ EXACT = {
     *("cumsum", "random", "unpackbits", "errstate", "float64", "int64", "uint8"),
 }
 """
-What src uses of numpy. Each has the same digits on every processor: it rounds once, adds in one order or moves numbers.
+What src uses of numpy. None depends on the BLAS or on vector instructions: it rounds once, adds in one order or moves
+numbers.
 
-``sum``, ``mean``, ``dot`` and ``@`` of floats do not, for they add in numpy's or the BLAS's order. Neither do ``exp``,
-``log`` and the like, of which numpy has several, nor products of complex numbers, nor ``linalg``. Use ``math.fsum``,
-``scipy.special`` or plain arithmetic; ``tests/e2e/test_same_bytes.py`` shows what goes wrong otherwise.
+``sum``, ``mean``, ``dot`` and ``@`` of floats do depend on them, for they add in numpy's or the BLAS's order. So do
+``exp``, ``log`` and the like, products of complex numbers, and ``linalg``. Use ``math.fsum``, plain arithmetic, or
+``scipy.special``, whose functions are those of the C library and depend on that, and on FMA, alone.
+``tests/e2e/test_same_bytes.py`` shows what goes wrong otherwise.
 """
 WHOLE_NUMBERS = [
     "bits @ counts",

@@ -55,7 +55,7 @@ class RunFacts:
     :param replays: what the outputs were taken from; ``None`` if a system was called.
     :param is_part: of a run that is put together and judged later, or of a floor, which is not judged.
     :param labels: what people say of outputs.
-    :param floor: what a system that does nothing got, and ``floor_faults`` what of that is a fault; else empty.
+    :param floor: what a system that does nothing got, else empty; ``is_floor_fault`` says that it must not have.
     """
 
     report: BenchRunReport
@@ -71,7 +71,7 @@ class RunFacts:
     is_part: bool = False
     labels: tuple[Label, ...] = ()
     floor: tuple[str, ...] = ()
-    floor_faults: tuple[str, ...] = ()
+    is_floor_fault: bool = False
 
     @property
     def beside(self) -> BenchRunReport | None:
@@ -196,7 +196,8 @@ def _faults(
     is_part = facts.is_part
     yield from failures(facts.report, decision, facts.choice, facts.exit_rule, is_part=is_part)
     yield from _unusable(facts)
-    yield from facts.floor_faults
+    if facts.is_floor_fault:
+        yield from facts.floor
     yield from broken
     if checkpoint:
         yield f"checkpoint: {checkpoint}"

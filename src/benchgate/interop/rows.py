@@ -90,7 +90,7 @@ class RowReader:
         return (metric or "").removeprefix(self._log.metric_prefix)
 
     def _shown(self, role: str, name: str) -> str:
-        """Return a field as a map has it."""
+        """Return a field as --map would write it."""
         if role in self._by.patterns:
             return f"{self._short(name)}~{self._by.patterns[role].text}"
         return self._short(name)
@@ -181,12 +181,13 @@ class RowReader:
         if self._harm == "safety":
             wrong = "less"
             other = "harm"
-        against = self._directions_of(field or "").get(wrong)
+        shown = self._directions_of(field or "")
+        against = shown.get(wrong)
         if against is not None:
             why = (
                 f"{wrong} of {field!r} is better in case {against!r}, by what passed its threshold"
             )
-            if len(self._directions_of(field or "")) > 1:
+            if len(shown) > 1:
                 raise SampleError(self._path, f"{why}, but not in others: correct that case")
             raise SampleError(self._path, f"{why}: --map {other}={field}")
         if self._harm == "penalty" and penalties and max(penalties) <= 1 < 2 * mean(penalties):
@@ -377,9 +378,8 @@ def _number_of_harm(value: Any, role: str) -> float | None:
 def _id_of(value: dict[str, Any] | list[Any]) -> str:
     """Return an object or a list as the id of a case; a long one is cut, and told apart by its digest."""
     text = json.dumps(value, sort_keys=True, ensure_ascii=False)
-    data = (
-        text.encode()
-    )  # also of a short one, so that a lone surrogate, which no file can hold, is an error here
+    # Of a short text too: a lone surrogate, which no file can hold, is an error here.
+    data = text.encode()
     if len(text) <= 80:
         return text
     return f"{text[:60]}... {sha256_hex(data)[:12]}"

@@ -79,7 +79,8 @@ class ClassRun:
         observer = request.observed_by()
         for side, trials in self.sides.items():
             trials.isolation_class = request.isolation(side)
-            trials.observer = observer and observer.identity
+            if observer is not None:
+                trials.observer = observer.identity
         self.judgement: Judgement | None = None
         self.published: Published | None = None
         self.recorded: Path | None = None
@@ -222,7 +223,7 @@ class ClassRun:
             raise ArtifactError(f"system {system.name}", "its source is not the pinned run's")
 
     def _take_from_plan(self, store: RunStore, plan: PlanFile) -> None:
-        """Take from the plan in its folder when the run began, which a run that it resumes may have done."""
+        """Take the start time from the plan in the folder: a run that is resumed began earlier."""
         self._started = plan.started_at
         resumed = None
         if plan.resumes is not None:

@@ -118,10 +118,7 @@ def _is_comparable(floor: BenchRunReport, plan: RunPlan) -> bool:
 def _with_floor(facts: RunFacts, cases: Iterable[BenchCase]) -> RunFacts:
     """Add what doing nothing got."""
     got = _doing_nothing(facts.report, cases)
-    facts = replace(facts, floor=(got.text,))
-    if got.is_fault:
-        facts = replace(facts, floor_faults=(got.text,))
-    return facts
+    return replace(facts, floor=(got.text,), is_floor_fault=got.is_fault)
 
 
 def _doing_nothing(report: BenchRunReport, cases: Iterable[BenchCase]) -> DoingNothing:

@@ -89,7 +89,10 @@ class _ServedClass:
             runner = self.processes.around(runner, system.name, run.settings.limit)
         if run.recording is None:
             return runner
-        return Player(runner, run.recording, scorer, observer and observer.identity)
+        judge = None
+        if observer is not None:
+            judge = observer.identity
+        return Player(runner, run.recording, scorer, judge)
 
 
 def _check_alone(run: RunRequest) -> None:
@@ -206,7 +209,8 @@ class TrialService:
         run = partial(pacing.run, self._run)
         if self._guarded is not None:
             return LiveExecutor(run, terms.jobs, prints=self._prints)
-        # Python has one timer. The first of these lanes gets it, unless some class runs in turn, which needs it more.
+        # Python has one timer. The first of these lanes gets it, unless a class has one job: it may run in turn, and
+        # needs it more.
         backstop = self._backstop
         if any(run.settings.jobs == 1 for run in self._runs.values()):
             backstop = None

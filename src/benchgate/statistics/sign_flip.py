@@ -46,9 +46,8 @@ _ESCALATED: Final = 99_999
 _DOUBT: Final = 0.01
 _SEED: Final = 0
 _BLOCK: Final = 1 << 22  # random bits at a time, to limit memory
-_FIXED_BITS: Final = (
-    62  # of the 63 of an int64: a sum over signs is the doubled sum of a subset, less the total
-)
+# Of the 63 bits of an int64: a sum over signs is the doubled sum of a subset, less the total.
+_FIXED_BITS: Final = 62
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
