@@ -67,15 +67,15 @@ def execute(args: argparse.Namespace) -> int:
     from benchgate.runner.merge import merge
 
     publication = Publication.take({"html": args.html})
-    with bench_code(args) as out:
-        try:
+    try:
+        with bench_code(args) as out:
             publication.check()
             finished = merge(_settings(args))
-        except EvalError as error:
-            complain(error)
-            return 2
-        outs = Outs(line=out, block=sys.stderr) if args.json else Outs(line=None, block=out)
-        return shown(finished, publication, outs, threshold_places(args.policy, {}))
+            outs = Outs(line=out, block=sys.stderr) if args.json else Outs(line=None, block=out)
+            return shown(finished, publication, outs, threshold_places(args.policy, {}))
+    except EvalError as error:
+        complain(error)
+        return 2
 
 
 def _settings(args: argparse.Namespace) -> RunSettings:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from benchgate.cli.bench_code import bench_path
 from benchgate.cli.options import add_root, guarded
 from benchgate.cli.say import complain, say, show
 from benchgate.errors import EvalError, brief, few
@@ -97,7 +98,7 @@ def _extended(args: argparse.Namespace) -> str | None:
     args.system, args.trials, args.seed = report.system, report.trial_count, report.seed
     args.timeout = run.plan and run.plan.timeout_seconds
     args.isolation = report.isolation_class.removesuffix("+network")
-    with redirect_stdout(sys.stderr):
+    with redirect_stdout(sys.stderr), bench_path(args.bench_root, lasts=args.is_program):
         done = run_class(replace(settings_of(args)[0], extends=run))
     if done.published is None:
         raise EvalError(brief(done.problems, "; "))

@@ -51,8 +51,12 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def execute(args: argparse.Namespace) -> int:
     """Run the class and print its results; 1 if the run fails or the class is unknown, 2 for wrong use."""
-    with bench_code(args) as out:
-        return _run(args, out)
+    try:
+        with bench_code(args) as out:
+            return _run(args, out)
+    except EvalError as error:
+        complain(error)
+        return 2
 
 
 def _run(args: argparse.Namespace, out: TextIO) -> int:

@@ -42,7 +42,7 @@ def open_inspect(file: LogFile) -> Log:
     try:
         from inspect_ai.log import read_eval_log
     except ImportError as error:
-        msg = f"{file.path}: is a log of inspect_ai, which reads it: pip install 'pytest-benchgate[inspect]'"
+        msg = f"{file.path}: is a log of inspect_ai, which reads it: pip install inspect_ai"
         raise EvalError(msg) from error
     kind: Any = "json" if is_whole else "eval"
     with _reading(file):
