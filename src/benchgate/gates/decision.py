@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from benchgate.gates.labels import Label
     from benchgate.gates.policy import GatePolicy
     from benchgate.models import BenchRunReport
+    from benchgate.training.episodes import Episode
 
 
 PREFIX: Final = "checkpoint_promotion_blocked_"
@@ -94,6 +95,7 @@ class Facts:
     :param excluded: why there is no baseline, and why the run is not evidence about its checkpoint, nor
         what was planned.
     :param further: name and objection of each further gate that objects.
+    :param episodes: of the RL payloads of scored trials.
     :param fingerprints: of what observed the baseline.
     :param relabelled: what is labelled otherwise since the baseline was pinned.
     """
@@ -105,7 +107,7 @@ class Facts:
     look: int | None
     excluded: tuple[Blocker, ...]
     further: tuple[Blocker, ...]
-    without_advantages: int
+    episodes: tuple[Episode, ...]
     replays: object | None
     fingerprints: tuple[str, ...] = ()
     labels: tuple[Label, ...] = ()

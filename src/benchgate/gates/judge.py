@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from benchgate.gates.run_diff import RunChanges
     from benchgate.models import BenchRunReport, Side
     from benchgate.training.checkpoints import Checkpoints
+    from benchgate.training.episodes import Episode
 
 
 Gate = Callable[["BenchRunReport", "BenchRunReport | None"], str | None]
@@ -51,7 +52,7 @@ class RunFacts:
     :param baseline: the run that it is to be compared with; ``None`` if there is none.
     :param checkpoint_problems: why the run is not evidence about the candidate's checkpoint.
     :param plan_problems: how the run differs from the plan that it cites.
-    :param without_advantages: scored trials whose RL payload has no advantages.
+    :param episodes: of the RL payloads of scored trials.
     :param replays: what the outputs were taken from; ``None`` if a system was called.
     :param is_part: of a run that is put together and judged later, or of a floor, which is not judged.
     :param labels: what people say of outputs.
@@ -65,7 +66,7 @@ class RunFacts:
     checkpoints: Checkpoints | None = None
     checkpoint_problems: tuple[str, ...] = ()
     plan_problems: tuple[str, ...] = ()
-    without_advantages: int = 0
+    episodes: tuple[Episode, ...] = ()
     replays: object | None = None
     exit_rule: ExitRule = "strict"
     is_part: bool = False
@@ -167,7 +168,7 @@ def judge(
                 look=look,
                 excluded=(*excluded, *plan_blocker(facts.plan_problems)),
                 further=further,
-                without_advantages=facts.without_advantages,
+                episodes=facts.episodes,
                 replays=facts.replays,
                 fingerprints=fingerprints(before) if before and not facts.beside else (),
                 labels=facts.labels,

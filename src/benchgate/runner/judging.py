@@ -81,7 +81,7 @@ def facts_of_run(
         baseline=baseline,
         checkpoints=grounds.checkpoints,
         checkpoint_problems=problems,
-        without_advantages=candidate.without_advantages(),
+        episodes=candidate.episodes(),
         replays=recording and recording.source,
         exit_rule=request.settings.exit_rule,
         is_part=bool(request.settings.shard or request.settings.floor),
