@@ -174,3 +174,33 @@ def test_a_folder_to_import_from_must_be_there(bench, capsys):
         main(["run", "--task-class=echo", "--pythonpath=srcs"])
     assert caught.value.code == 2
     assert "argument --pythonpath: 'srcs': expected a folder" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["new", "class", "toy"],
+        ["new", "case", "echo", "009"],
+        ["policy"],
+        ["--help"],
+        ["runs", "-h"],
+    ],
+    ids=" ".join,
+)
+@pytest.mark.parametrize("unbuffered", ["", "1"], ids=["buffered", "at once"])
+def test_a_reader_that_goes_early_gets_no_message(bench, words, unbuffered):
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run(
+        [*MODULE, *words],
+        cwd=bench.root,
+        env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
+        stdout=write,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    os.close(write)
+    assert done.stderr == ""
+    # argparse takes a help text that nobody reads for printed.
+    assert done.returncode in {0, 1}

@@ -62,7 +62,7 @@ def _expected(text: str) -> tuple[int, str]:
 
 def execute(args: argparse.Namespace) -> int:
     """Merge and print the run; 1 if it fails, 2 for wrong use, such as a shard that is missing."""
-    from benchgate.cli.run import Outs, shown
+    from benchgate.cli.run import Outs, shown, warned
     from benchgate.report.publish import Publication
     from benchgate.runner.merge import merge
 
@@ -71,6 +71,8 @@ def execute(args: argparse.Namespace) -> int:
         with bench_code(args) as out:
             publication.check()
             finished = merge(_settings(args))
+            for text in finished.warnings:
+                warned(text)
             outs = Outs(line=out, block=sys.stderr) if args.json else Outs(line=None, block=out)
             return shown(finished, publication, outs, threshold_places(args.policy, {}))
     except EvalError as error:

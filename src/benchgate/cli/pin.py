@@ -66,7 +66,7 @@ def _extended(args: argparse.Namespace) -> str | None:
     from benchgate.artifacts.run_kinds import RunRecord
     from benchgate.audit.runs import run_of_class
     from benchgate.check.cases import read_cases
-    from benchgate.cli.run import settings_of
+    from benchgate.cli.run import settings_of, warned
     from benchgate.gates.baseline import FILE_NAME, choose_baseline
     from benchgate.loader.task_class import class_folder
     from benchgate.runner.run import run_class
@@ -99,7 +99,7 @@ def _extended(args: argparse.Namespace) -> str | None:
     args.timeout = run.plan and run.plan.timeout_seconds
     args.isolation = report.isolation_class.removesuffix("+network")
     with redirect_stdout(sys.stderr), bench_path(args.bench_root, lasts=args.is_program):
-        done = run_class(replace(settings_of(args)[0], extends=run))
+        done = run_class(replace(settings_of(args)[0], extends=run), on_warning=warned)
     if done.published is None:
         raise EvalError(brief(done.problems, "; "))
     return str(done.published.seq)

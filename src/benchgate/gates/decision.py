@@ -69,6 +69,7 @@ class GateInput:
     :param blockers: conditions that failed before any statistics, such as a missing baseline.
     :param further: name and objection of each further gate that objects; one is enough for ``hold``.
     :param noted: notes that follow from the runs and not from the figures.
+    :param cure: what makes complete what is incomplete: the run, or else its baseline; ``None`` if both are complete.
     :param with_new: the figures with the cases that the baseline lacks, which it would have solved; ``None`` without.
     :param is_log: the results were read from the log of another harness.
     """
@@ -81,6 +82,7 @@ class GateInput:
     further: tuple[Blocker, ...] = ()
     noted: tuple[Blocker, ...] = ()
     is_log: bool = False
+    cure: str | None = None
     with_new: Figures | None = None
 
 

@@ -10,6 +10,7 @@ from benchgate.aggregate import fingerprints
 from benchgate.errors import brief
 from benchgate.gates.baseline import arm
 from benchgate.gates.blockers import baseline_blockers, plan_blocker, run_blockers
+from benchgate.gates.cures import cure
 from benchgate.gates.decision import Facts, GateInput
 from benchgate.gates.exit_status import HELD, ExitRule, failures
 from benchgate.gates.labels import agreement
@@ -268,11 +269,20 @@ def decision_of(facts: Facts) -> tuple[Figures | None, CheckpointPromotionDecisi
             blockers=tuple(blockers),
             further=facts.further,
             is_log=report.source is not None,
+            cure=_cure(report, facts.beside),
             noted=tuple(noted),
             with_new=with_new,
         )
     )
     return figures, decision.model_copy(update=early)
+
+
+def _cure(*reports: BenchRunReport | None) -> str | None:
+    """Return what makes the first of some runs complete that is not."""
+    for report in reports:
+        if report is not None and not report.complete and not report.stopped:
+            return cure(report)
+    return None
 
 
 def _unusable(facts: RunFacts) -> Iterator[str]:
