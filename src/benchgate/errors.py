@@ -16,6 +16,9 @@ MAX_PROBLEMS: Final = 20
 MAX_MESSAGE: Final = 2000
 """Most problems that a message lists, and its most characters: a file may have any number of faults of any length."""
 
+LONGEST_NAME: Final = 60
+"""Most characters of a name in a list."""
+
 
 def excerpt(text: str, limit: int = MAX_MESSAGE) -> str:
     """Return a text, cut if it is longer than ``limit`` characters."""
@@ -29,10 +32,22 @@ def counted(count: int, noun: str) -> str:
     return f"{count} {noun}s"
 
 
+def listed(name: str) -> str:
+    """
+    Return a name as lists have it: of a long one beginning and end, for ids of tests differ at their end.
+
+    Whoever needs the whole finds it in the record.
+    """
+    if len(name) <= LONGEST_NAME:
+        return name
+    half = (LONGEST_NAME - 1) // 2
+    return f"{name[:half]}…{name[-(LONGEST_NAME - 1 - half) :]}"
+
+
 def few(names: Iterable[str], most: int = 5) -> str:
     """Return the first names in their order, and how many more there are."""
     ordered = sorted({*names})
-    text = ", ".join(ordered[:most])
+    text = ", ".join(map(listed, ordered[:most]))
     if len(ordered) > most:
         text += f" and {len(ordered) - most} more"
     return text

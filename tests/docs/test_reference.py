@@ -45,7 +45,8 @@ def test_every_reason_code_is_in_the_table_in_its_order_with_what_it_gives():
 
 
 def test_every_note_is_in_the_table():
-    source = (DOCS.parent / "src/benchgate/gates/notes.py").read_text("utf-8")
+    gates = DOCS.parent / "src/benchgate/gates"
+    source = "".join((gates / f"{name}.py").read_text("utf-8") for name in ("notes", "episodes"))
     codes = set(re.findall(r'yield\s*\(?\s*"(\w+)"', source))
     assert codes
     assert codes <= set(first_column(page("reason-codes")))
@@ -79,3 +80,16 @@ def test_every_command_and_every_option_of_it_is_documented():
             option for option in options if not option.startswith("--")
         }  # beside its long name
         assert not options - written - short - {"--help"}, name
+
+
+def test_nobody_is_told_to_install_the_package_from_an_index():
+    """Until there is a release nobody holds its name there: whoever takes it would run code where that is typed."""
+    root = DOCS.parent
+    wrong = [
+        f"{path.relative_to(root)}: {found[0]}"
+        for path in (root / "README.md", *DOCS.rglob("*.md"), *(root / "src").rglob("*.py"))
+        for found in re.finditer(
+            r"pytest-benchgate\[|install[^\n]*\bpytest-benchgate\b", path.read_text("utf-8")
+        )
+    ]
+    assert not wrong, "\n".join(wrong)

@@ -169,3 +169,31 @@ def test_what_a_system_prints_does_not_get_between_the_json_lines(bench, capsys)
     assert main(["run", "--task-class=echo"]) == 0
     for line in capsys.readouterr().out.splitlines():
         json.loads(line)
+
+
+def test_warnings_are_lines_and_no_warnings_of_python(bench, command, recwarn):
+    bench.case("04", last_validated_at="2020-01-01T00:00:00Z", added_at="2020-01-01T00:00:00Z")
+    bench.write("rubric.py", (bench.path / "rubric.py").read_text().replace("0.25", "0.0"))
+    status, _, err = command("run", "--task-class=echo", "--max-cost-usd=1")
+    assert status == 0
+    told = [line for line in err.splitlines() if "warn" in line.lower()]
+    assert told[0] == "warning   not validated for more than 90 days: 04"
+    assert told[1].startswith("warning   max_cost_usd: trial 01 reported no cost, and a cap cannot")
+    assert len(told) == 2
+    assert not recwarn.list
+
+
+def test_a_warning_of_a_merged_run_is_a_line_too(bench, command):
+    bench.case("04", last_validated_at="2020-01-01T00:00:00Z", added_at="2020-01-01T00:00:00Z")
+    command("run", "--task-class=echo", "--out=parts", "--shard=1/1")
+    status, _, err = command("merge", "parts/shards/echo/1-of-1", "--out=whole", "--json")
+    assert status == 0
+    assert err.count("warning   not validated for more than 90 days: 04\n") == 1
+
+
+def test_messages_name_the_options_of_the_command(bench, command):
+    (bench.path / "baseline.json").write_text("{}")
+    _, _, err = command("run", "--task-class=echo")
+    assert "--baseline=none, then benchgate pin" in " ".join(err.split())
+    assert "--bench-" not in err
+    assert "pytest --" not in err

@@ -20,7 +20,8 @@ def test_trials_that_a_cap_kept_from_running_are_no_failures(echo, capsys, monke
     assert "score" not in text
     in_shell = {line.label: line.text for line in block(run.judgement, Door())}
     assert in_shell["missing"].endswith("; --resume runs only them")
-    assert in_shell["next"].endswith("run only them: --resume")
+    assert in_shell["next"].endswith("with a higher cap: --resume --max-cost-usd=USD")
+    assert text["next"].endswith("with a higher cap: --bench-resume --bench-max-cost-usd=USD")
     main(["runs", "--scores", "--out", str(echo.out)])
     header, row = (line.split() for line in capsys.readouterr().out.splitlines()[1:3])
     assert (header[3:6], row[4:7]) == (["mean", "bound", "delta"], [UNKNOWN, UNKNOWN, "-"])

@@ -23,7 +23,7 @@ HARMFUL = """
 def pinned(echo, capsys, monkeypatch):
     monkeypatch.setenv("BENCHGATE_ACTOR", "ada")
     monkeypatch.setenv("COLUMNS", "400")  # lines that are cut cannot be matched
-    return Pinned(echo, capsys)
+    return Pinned(echo, capsys, {})
 
 
 def shown(pinned):
@@ -182,7 +182,7 @@ def test_what_was_handed_is_shown_if_nobody_named_it(pinned):
 
 def test_a_run_with_another_observer_needs_a_reason(echo, capsys):
     echo.observer()
-    pinned = Pinned(echo, capsys)
+    pinned = Pinned(echo, capsys, {})
     echo.observer("pass")
     assert pinned.main("run", "--trials=2").status == 10
     done = pinned.main("pin", "2", "--yes")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchgate.cli import COMMANDS, main
+from benchgate.errors import few, listed
 from benchgate.gates.figures import Arm
 from benchgate.gates.policy import GatePolicy
 from benchgate.gates.vectors import compare_vectors
@@ -18,7 +20,7 @@ from benchgate.pytest_plugin.item_outcome import failure_text
 from benchgate.trials.executor import TrialRecord
 from benchgate.wording.block import Door, gate_lines
 from benchgate.wording.decision import OF_PROMOTIONS, DecisionView, ShownRemark
-from benchgate.wording.lines import Line, laid_out
+from benchgate.wording.lines import Line, at_door, laid_out
 
 IDS = tuple(f"c{n:02}" for n in range(16))
 POOR = tuple(0.2 + n % 4 / 20 for n in range(16))
@@ -261,3 +263,49 @@ def test_the_test_names_the_gain_that_it_is_of():
 def test_harm_that_fell_is_no_rise():
     _, text, _ = shown(arm(POOR, (0.5, *NONE[1:])), arm(GOOD))
     assert text["harm"] == "0.031 -> 0.000   no rise; 0.050 is allowed"
+
+
+LONG = f"tests.agents.test_orders::TestRefunds::test_{'very_' * 12}long_name[order-7]"
+
+
+def test_a_long_id_is_cut_in_lists_so_that_both_ends_can_be_read():
+    assert listed(LONG) == "tests.agents.test_orders::Tes…y_very_very_long_name[order-7]"
+    assert len(listed(LONG)) == 60
+    assert listed("x" * 60) == "x" * 60
+    assert len(listed("x" * 61)) == 60
+    assert few([LONG, "b"]) == f"b, {listed(LONG)}"
+
+
+def test_no_list_of_a_decision_has_a_whole_long_id(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "300")
+    ids = [LONG.replace("7", str(n)) for n in range(12)]
+    for name, worse, penalty in (("old", (), 0), ("new", (0, 1, 2), 1)):
+        rows = [
+            {"id": case_id, "score": float(n not in worse), "harm": penalty * (n in worse)}
+            for n, case_id in enumerate(ids)
+        ]
+        Path(f"{name}.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    main(["gate", "old.jsonl", "new.jsonl", "--map=harm=harm"])
+    said = capsys.readouterr().out
+    for start in ("  fails   ", "  worse   "):
+        assert f"{start}{listed(ids[0])}  " in said
+    assert LONG[:40] not in said
+
+
+@pytest.mark.parametrize(
+    ("text", "of_pytest", "of_the_command"),
+    [
+        ("--resume --trials=2", "--bench-resume --bench-trials=2", "--resume --trials=2"),
+        ("--bench-resume", "--bench-resume", "--resume"),
+        ("--bench-root=x --bench", "--bench-root=x --bench", "--bench-root=x --bench"),
+        (
+            "pytest --bench=CLASS --bench-system=NAME",
+            "pytest --bench=CLASS --bench-system=NAME",
+            "benchgate run --out=.benchgate --task-class=CLASS --system=NAME",
+        ),
+    ],
+)
+def test_a_message_names_the_options_of_the_door(text, of_pytest, of_the_command):
+    assert at_door(text, "--bench-") == of_pytest
+    assert at_door(text, "--") == of_the_command

@@ -7,6 +7,7 @@ Exit status: 0 yes, 1 no (rejected, invalid, missing, ...), 2 wrong use or unrea
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import sys
 from difflib import get_close_matches
@@ -74,12 +75,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = sys.argv[1:] if arguments is None else list(arguments)
     if words and words[0] in commands.choices:
         _refuse_misspelt(commands.choices[words[0]], words[1:])
-    args = parser.parse_args(words)
-    args.is_program = arguments is None
+    is_program = arguments is None
     try:
-        return int(args.execute(args))
+        try:
+            args = parser.parse_args(words)
+            args.is_program = is_program
+            return int(args.execute(args))
+        finally:
+            # Here: at the end of the process Python would print a message if nobody reads the rest.
+            if is_program and sys.stdout is not None:
+                sys.stdout.flush()
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:  # the reader, such as head, has seen enough
-        sys.stderr.close()
+        if is_program:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            sys.stderr.close()
         return 1

@@ -9,9 +9,11 @@ from contextlib import contextmanager, redirect_stdout
 from typing import TYPE_CHECKING, TextIO
 
 from benchgate.cli.options import add_root
+from benchgate.cli.pytest_path import import_folders
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
 
 def add_bench(parser: argparse.ArgumentParser) -> None:
@@ -23,7 +25,8 @@ def add_bench(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="DIR",
-        help="a folder that the bench imports from, before those of PYTHONPATH; repeatable",
+        help="a folder that the bench imports from, before those that pytest would take and those of PYTHONPATH; "
+        "repeatable",
     )
 
 
@@ -43,14 +46,31 @@ def bench_code(args: argparse.Namespace) -> Iterator[TextIO]:
     child processes outlive the block.
 
     :returns: a stream to stdout that child processes do not inherit; all else that is written to stdout goes to stderr.
+    :raises EvalError: the settings of pytest that say where it imports from cannot be read.
+    """
+    with (
+        bench_path(args.bench_root, args.pythonpath, lasts=args.is_program),
+        _own_stdout(is_program=args.is_program) as out,
+    ):
+        yield out
+
+
+@contextmanager
+def bench_path(bench_root: Path, given: Sequence[str] = (), *, lasts: bool) -> Iterator[None]:
+    """
+    Let code of a bench import from where it can under pytest.
+
+    :param given: folders before those of pytest.
+    :param lasts: also after the block.
+    :raises EvalError: as :func:`bench_code`.
     """
     before = list(sys.path)
-    sys.path[:0] = args.pythonpath
+    first, last = import_folders(bench_root, os.environ)
+    sys.path[:] = [*given, *first, *sys.path, *last]
     try:
-        with _own_stdout(is_program=args.is_program) as out:
-            yield out
+        yield
     finally:
-        if not args.is_program:
+        if not lasts:
             sys.path[:] = before
 
 

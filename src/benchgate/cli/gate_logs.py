@@ -155,6 +155,8 @@ def _facts(
 
 def _sides(logs: Sequence[Samples], source: LogSource | None) -> Iterator[str]:
     """Yield what was read, what was not, and which samples have no score or no result."""
+    from benchgate.gates.cures import OF_JUNIT
+
     shown: set[str] = set()
     for side, log in zip(("baseline", "candidate"), logs, strict=True):
         cases = {sample.case_id for sample in log.samples}
@@ -171,10 +173,14 @@ def _sides(logs: Sequence[Samples], source: LogSource | None) -> Iterator[str]:
         for why, count in log.left.items():
             yield f"{'':9} {counted(count, 'row')} not read: {why}"
         errors = sorted({sample.case_id for sample in log.errors})
-        more = "more than once in it, as one trial; --map trial=FIELD numbers repetitions"
+        more = "more than once in it, as one trial"
+        if log.header.tool in OF_JUNIT:
+            more = f"run again, or {more}"
+        else:
+            more += "; --map trial=FIELD numbers repetitions, --where FIELD=VALUE reads a part"
         for what, ids in (
             ("with an error or without a score, which counts as the worst", errors),
-            (f"{more}, --where FIELD=VALUE reads a part", log.repeated),
+            (more, log.repeated),
             ("named without a result", log.without),
         ):
             if ids:

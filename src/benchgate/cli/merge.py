@@ -62,20 +62,22 @@ def _expected(text: str) -> tuple[int, str]:
 
 def execute(args: argparse.Namespace) -> int:
     """Merge and print the run; 1 if it fails, 2 for wrong use, such as a shard that is missing."""
-    from benchgate.cli.run import Outs, shown
+    from benchgate.cli.run import Outs, shown, warned
     from benchgate.report.publish import Publication
     from benchgate.runner.merge import merge
 
     publication = Publication.take({"html": args.html})
-    with bench_code(args) as out:
-        try:
+    try:
+        with bench_code(args) as out:
             publication.check()
             finished = merge(_settings(args))
-        except EvalError as error:
-            complain(error)
-            return 2
-        outs = Outs(line=out, block=sys.stderr) if args.json else Outs(line=None, block=out)
-        return shown(finished, publication, outs, threshold_places(args.policy, {}))
+            for text in finished.warnings:
+                warned(text)
+            outs = Outs(line=out, block=sys.stderr) if args.json else Outs(line=None, block=out)
+            return shown(finished, publication, outs, threshold_places(args.policy, {}))
+    except EvalError as error:
+        complain(error)
+        return 2
 
 
 def _settings(args: argparse.Namespace) -> RunSettings:

@@ -67,6 +67,8 @@ def _guarded(make: Callable[[argparse.Namespace], None]) -> Callable[[argparse.N
         except FileExistsError as error:
             complain(f"{error.filename}: exists already{ONCE if 'case_id' in args else ''}")
             return 1
+        except BrokenPipeError:  # of what is printed
+            raise
         except OSError as error:
             why = f"cannot be written: {error.strerror}"
             raise ArtifactError(error.filename, why) from error

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from benchgate.cli.bench_code import bench_path
 from benchgate.cli.options import add_root, guarded
 from benchgate.cli.say import complain, say, show
 from benchgate.errors import EvalError, brief, few
@@ -103,7 +104,7 @@ def _extend(args: argparse.Namespace) -> int:
 
 def _run_again(args: argparse.Namespace, run: KnownRun, record: RunRecord) -> str:
     """Run the system of a record as it ran, on the cases that its run lacks; return the number of the new run."""
-    from benchgate.cli.run import settings_of
+    from benchgate.cli.run import settings_of, warned
     from benchgate.runner.run import run_class
 
     report, tape = record.report, record.replays
@@ -113,8 +114,8 @@ def _run_again(args: argparse.Namespace, run: KnownRun, record: RunRecord) -> st
     args.seed = report.seed
     args.timeout = run.plan and run.plan.timeout_seconds
     args.isolation = report.isolation_class.removesuffix("+network")
-    with redirect_stdout(sys.stderr):
-        done = run_class(replace(settings_of(args)[0], extends=run))
+    with redirect_stdout(sys.stderr), bench_path(args.bench_root, lasts=args.is_program):
+        done = run_class(replace(settings_of(args)[0], extends=run), on_warning=warned)
     if done.published is None:
         raise EvalError(brief(done.problems, "; "))
     return str(done.published.seq)

@@ -51,8 +51,12 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def execute(args: argparse.Namespace) -> int:
     """Run the class and print its results; 1 if the run fails or the class is unknown, 2 for wrong use."""
-    with bench_code(args) as out:
-        return _run(args, out)
+    try:
+        with bench_code(args) as out:
+            return _run(args, out)
+    except EvalError as error:
+        complain(error)
+        return 2
 
 
 def _run(args: argparse.Namespace, out: TextIO) -> int:
@@ -79,14 +83,14 @@ def _run(args: argparse.Namespace, out: TextIO) -> int:
                 interrupts.check()
 
             settings, publication = settings_of(args)
-            finished = run_class(settings, on_result, progress.plan)
+            finished = run_class(settings, on_result, progress.plan, warned)
     except TaskClassNotFound as error:
         complain(error)
         return 1
     except (EvalError, argparse.ArgumentTypeError) as error:
-        # Of several options that are wrong there is a line each.
-        for line in [error] if isinstance(error, EvalError) else str(error).split("\n"):
-            complain(line)
+        # Of several options that are wrong there is a line each; other errors escape what they quote themselves.
+        for line in str(error).split("\n"):
+            complain(_own(line))
         return 2
     for result in finished.judgement.report.per_case if finished.judgement else ():
         show_once(result)
@@ -110,8 +114,20 @@ def shown(
             complain(warning)
         _print_run(finished, finished.judgement, outs, places)
     for failure in finished.failures:
-        complain(failure)
+        complain(_own(failure))
     return finished.exit_status
+
+
+def warned(text: str) -> None:
+    """Print a warning of a run, as a line of its own."""
+    complain(f"warning   {_own(text)}")
+
+
+def _own(text: object) -> str:
+    """Return a message with the options of the command, in the place of those of pytest."""
+    from benchgate.wording.lines import at_door
+
+    return at_door(str(text), "--")
 
 
 def settings_of(args: argparse.Namespace) -> tuple[RunSettings, Publication]:

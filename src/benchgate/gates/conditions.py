@@ -105,6 +105,11 @@ def _no_margin(figures: Figures, policy: GatePolicy) -> str:
     )
 
 
+MEASURE_HARM: Final = (
+    "measure the penalty on every case: in the rubric; of a log, --map harm=FIELD or safety=FIELD"
+)
+
+
 def _safety_missing(figures: Figures, policy: GatePolicy) -> str:
     before, after = (
         None if arm.facts is None else sum(facts.unscored for facts in arm.facts)
@@ -112,11 +117,13 @@ def _safety_missing(figures: Figures, policy: GatePolicy) -> str:
     )
     if before is None or after is None:
         return "give the penalties of both sides, or --policy=safety=optional"
+    if figures.baseline.penalties is None and figures.candidate.penalties is None:
+        return f"if nothing here can do harm, say so: --policy=safety=optional; else {MEASURE_HARM}"
     if after and policy.penalty_range is None:
         return "run what has no score again; or set penalty_range, so that it counts as the largest penalty"
     if before or after:
         return f"run what has no score again: {before} trials of the baseline, {after} of the candidate"
-    return "measure the penalty on every case: in the rubric; of a log, --map harm=FIELD or safety=FIELD"
+    return MEASURE_HARM
 
 
 def _safety_bound(_: Figures, policy: GatePolicy) -> str:
@@ -139,8 +146,7 @@ _OF_TESTS: Final = (_too_few, _no_gain, _unsure, _no_margin)
 CONDITIONS: Final[Mapping[str, Condition]] = {
     "incomplete_run": Condition(
         "some cases have no usable result, so that nothing can be compared",
-        "fix what kept trials from a result, then run only them: --resume",
-        "give complete logs, one sample per case and repetition (--map trial=FIELD)",
+        step="give complete runs, one sample per case and repetition",
         is_blind=True,
     ),
     "stopped": Condition(step="improve the candidate: the rest would not help", is_blind=True),
@@ -266,6 +272,9 @@ CONDITIONS: Final[Mapping[str, Condition]] = {
     ),
 }
 
+CURED: Final = frozenset({"incomplete_run", "baseline_mismatch"})
+"""Conditions that an incomplete run of either side fails; its cause says what to do."""
+
 REASONS: Final = tuple(CONDITIONS)
 REJECTING: Final = frozenset(code for code, one in CONDITIONS.items() if one.rejects)
 INCOMPARABLE: Final = frozenset(code for code, one in CONDITIONS.items() if one.is_blind)
@@ -281,6 +290,8 @@ def next_step(inputs: GateInput, codes: Sequence[str], look: Look | None = None)
     if not codes:
         return f"do what the gate {inputs.further[0][0]} asks for"
     first = codes[0]
+    if first in CURED and inputs.cure is not None:
+        return inputs.cure
     if first == "observer_mismatch":  # which ends with that
         return dict(inputs.blockers)[first].rpartition("; ")[2]
     # A later reason explains these better: more cases are of no use where a gain is excluded.

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from benchgate.gates.labels import Label
     from benchgate.gates.policy import GatePolicy
     from benchgate.models import BenchRunReport
+    from benchgate.training.episodes import Episode
 
 
 PREFIX: Final = "checkpoint_promotion_blocked_"
@@ -68,6 +69,7 @@ class GateInput:
     :param blockers: conditions that failed before any statistics, such as a missing baseline.
     :param further: name and objection of each further gate that objects; one is enough for ``hold``.
     :param noted: notes that follow from the runs and not from the figures.
+    :param cure: what makes complete what is incomplete: the run, or else its baseline; ``None`` if both are complete.
     :param with_new: the figures with the cases that the baseline lacks, which it would have solved; ``None`` without.
     :param is_log: the results were read from the log of another harness.
     """
@@ -80,6 +82,7 @@ class GateInput:
     further: tuple[Blocker, ...] = ()
     noted: tuple[Blocker, ...] = ()
     is_log: bool = False
+    cure: str | None = None
     with_new: Figures | None = None
 
 
@@ -94,6 +97,7 @@ class Facts:
     :param excluded: why there is no baseline, and why the run is not evidence about its checkpoint, nor
         what was planned.
     :param further: name and objection of each further gate that objects.
+    :param episodes: of the RL payloads of scored trials.
     :param fingerprints: of what observed the baseline.
     :param relabelled: what is labelled otherwise since the baseline was pinned.
     """
@@ -105,7 +109,7 @@ class Facts:
     look: int | None
     excluded: tuple[Blocker, ...]
     further: tuple[Blocker, ...]
-    without_advantages: int
+    episodes: tuple[Episode, ...]
     replays: object | None
     fingerprints: tuple[str, ...] = ()
     labels: tuple[Label, ...] = ()

@@ -10,6 +10,7 @@ from benchgate.aggregate import fingerprints
 from benchgate.errors import brief
 from benchgate.gates.baseline import arm
 from benchgate.gates.blockers import baseline_blockers, plan_blocker, run_blockers
+from benchgate.gates.cures import cure
 from benchgate.gates.decision import Facts, GateInput
 from benchgate.gates.exit_status import HELD, ExitRule, failures
 from benchgate.gates.labels import agreement
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from benchgate.gates.run_diff import RunChanges
     from benchgate.models import BenchRunReport, Side
     from benchgate.training.checkpoints import Checkpoints
+    from benchgate.training.episodes import Episode
 
 
 Gate = Callable[["BenchRunReport", "BenchRunReport | None"], str | None]
@@ -51,7 +53,7 @@ class RunFacts:
     :param baseline: the run that it is to be compared with; ``None`` if there is none.
     :param checkpoint_problems: why the run is not evidence about the candidate's checkpoint.
     :param plan_problems: how the run differs from the plan that it cites.
-    :param without_advantages: scored trials whose RL payload has no advantages.
+    :param episodes: of the RL payloads of scored trials.
     :param replays: what the outputs were taken from; ``None`` if a system was called.
     :param is_part: of a run that is put together and judged later, or of a floor, which is not judged.
     :param labels: what people say of outputs.
@@ -65,7 +67,7 @@ class RunFacts:
     checkpoints: Checkpoints | None = None
     checkpoint_problems: tuple[str, ...] = ()
     plan_problems: tuple[str, ...] = ()
-    without_advantages: int = 0
+    episodes: tuple[Episode, ...] = ()
     replays: object | None = None
     exit_rule: ExitRule = "strict"
     is_part: bool = False
@@ -167,7 +169,7 @@ def judge(
                 look=look,
                 excluded=(*excluded, *plan_blocker(facts.plan_problems)),
                 further=further,
-                without_advantages=facts.without_advantages,
+                episodes=facts.episodes,
                 replays=facts.replays,
                 fingerprints=fingerprints(before) if before and not facts.beside else (),
                 labels=facts.labels,
@@ -268,11 +270,20 @@ def decision_of(facts: Facts) -> tuple[Figures | None, CheckpointPromotionDecisi
             blockers=tuple(blockers),
             further=facts.further,
             is_log=report.source is not None,
+            cure=_cure(report, facts.beside),
             noted=tuple(noted),
             with_new=with_new,
         )
     )
     return figures, decision.model_copy(update=early)
+
+
+def _cure(*reports: BenchRunReport | None) -> str | None:
+    """Return what makes the first of some runs complete that is not."""
+    for report in reports:
+        if report is not None and not report.complete and not report.stopped:
+            return cure(report)
+    return None
 
 
 def _unusable(facts: RunFacts) -> Iterator[str]:

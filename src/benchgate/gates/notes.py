@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from benchgate.aggregate import fingerprints, mean
 from benchgate.errors import counted, few
+from benchgate.gates.episodes import episode_notes
 from benchgate.gates.unchanged import unchanged
 from benchgate.statistics.student import t_upper_quantile
 
@@ -131,9 +132,7 @@ def _arms(figures: Figures) -> Iterator[Blocker]:
 
 def run_notes(facts: Facts) -> Iterator[Blocker]:
     """Yield what to know of a run besides its figures: what was not called, not compared, or not of one build."""
-    if count := facts.without_advantages:
-        unchecked = "they were not compared with the steps"
-        yield "no_advantages", f"trials without advantages: {count}; {unchecked}"
+    yield from episode_notes(facts.episodes)
     if facts.replays is not None:
         yield "replayed", f"no system was called; the outputs are those of {facts.replays}"
     if count := sum(result.differs for result in facts.report.per_case):

@@ -45,7 +45,7 @@ def open_inspect(file: LogFile) -> Log:
     try:
         from inspect_ai.log import read_eval_log
     except ImportError as error:
-        msg = f"{file.path}: is a log of inspect_ai, which reads it: pip install 'pytest-benchgate[inspect]'"
+        msg = f"{file.path}: is a log of inspect_ai, which reads it: pip install inspect_ai"
         raise EvalError(msg) from error
     with _reading(file):
         _refuse_repeated_keys(file, is_whole=is_whole)

@@ -73,7 +73,6 @@ def _registered_by(path: Path, module: str) -> TaskClassRegistry:
         last = traceback.extract_tb(error.__traceback__)[-1]
         why = f"{type(error).__name__}: {error} ({Path(last.filename).name}:{last.lineno})"
         if isinstance(error, ModuleNotFoundError):
-            where = "--pythonpath . of benchgate run, or PYTHONPATH of a worker"
-            why += f"; if it is yours: pythonpath = . in pytest.ini, {where}"
+            why += "; if it is yours: pythonpath = . in pytest.ini, or PYTHONPATH of a worker"
         raise RegistrationError(path, why) from error
     return received

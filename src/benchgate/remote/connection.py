@@ -83,7 +83,7 @@ def connect(address: str) -> Any:
     try:
         from distributed import Client
     except ImportError as error:
-        msg = f"executor {address} needs the extra 'dask': pip install 'pytest-benchgate[dask]' ({error})"
+        msg = f"executor {address} needs Dask: pip install distributed ({error})"
         raise EvalError(msg) from error
     try:
         tcp = address.replace("dask://", "tcp://")

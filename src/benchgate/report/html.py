@@ -31,7 +31,7 @@ def check_jinja() -> None:
     :raises EvalError: it is not installed.
     """
     if importlib.util.find_spec("jinja2") is None:
-        msg = "the page needs Jinja2: pip install 'pytest-benchgate[report]'"
+        msg = "the page needs Jinja2: pip install jinja2"
         raise EvalError(msg)
 
 

@@ -16,7 +16,7 @@ from benchgate.aggregate import INCOMPLETE, cost_of, set_aside
 from benchgate.artifacts.plan import plan_file
 from benchgate.artifacts.provenance import Provenance
 from benchgate.audit.store import RunStore
-from benchgate.errors import ArtifactError, EvalError, TierFileError
+from benchgate.errors import ArtifactError, EvalError, TierFileError, few
 from benchgate.gates.baseline import MAX_AGE, baseline_notes, read_baseline
 from benchgate.gates.unscored import incompleteness
 from benchgate.ids import system_digest, trial_seed
@@ -161,7 +161,7 @@ class ClassRun:
         oldest = clock.now() - MAX_AGE
         stale = [case.case_id for case in self.candidate.cases if case.last_validated_at < oldest]
         if stale:
-            self.warnings.append(f"not validated for more than 90 days: {', '.join(stale[:5])}")
+            self.warnings.append(f"not validated for more than 90 days: {few(stale)}")
 
     def _plan(self) -> RunPlan:
         sha256 = self._baseline.sha256 if self._baseline else None

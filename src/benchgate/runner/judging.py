@@ -12,7 +12,7 @@ from benchgate.aggregate import STOP, case_figures, irregular, mean
 from benchgate.artifacts.run_kinds import SelectedRecord
 from benchgate.audit.runs import parts_of, read_record
 from benchgate.audit.store import RunStore, unfinished_name
-from benchgate.errors import counted
+from benchgate.errors import counted, listed
 from benchgate.gates.baseline import BaselineChoice, arm, baseline_beside
 from benchgate.gates.blockers import baseline_blockers
 from benchgate.gates.judge import RunFacts, judge
@@ -82,7 +82,7 @@ def facts_of_run(
         baseline=baseline,
         checkpoints=grounds.checkpoints,
         checkpoint_problems=problems,
-        without_advantages=candidate.without_advantages(),
+        episodes=candidate.episodes(),
         replays=recording and recording.source,
         exit_rule=request.settings.exit_rule,
         is_part=bool(request.settings.shard or request.settings.floor),
@@ -133,11 +133,11 @@ def _doing_nothing(report: BenchRunReport, cases: Iterable[BenchCase]) -> DoingN
     count = counted(len(scores), "positive case")
     text = f"{report.system} scores {score:.3f} over {count} and passes "
     if faults:
-        text += f"{len(faults)}, which it must not: {', '.join(faults)}"
+        text += f"{len(faults)}, which it must not: {', '.join(map(listed, faults))}"
     else:
         text += "none of them"
     if others:
-        text += f"; other cases that it passes: {', '.join(others)}"
+        text += f"; other cases that it passes: {', '.join(map(listed, others))}"
     return DoingNothing(score, text, is_fault=bool(faults))
 
 

@@ -8,6 +8,7 @@ import warnings
 from collections import deque
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -85,12 +86,14 @@ def run_class(
     settings: RunSettings,
     on_result: Callable[[TrialResult], None] = lambda _: None,
     on_plan: Callable[[int], None] = lambda _: None,
+    on_warning: Callable[[str], None] | None = None,
 ) -> ClassRun:
     """
     Run, judge and publish one task class: for callers that need the decision, where :func:`run_eval` has the report.
 
     :param on_result: called after each trial of the candidate.
     :param on_plan: called with the number of trials before the first one.
+    :param on_warning: called with each warning; by default they are Python's.
     :returns: the finished run; what could not be written is in its ``problems``.
     :raises EvalError: see :func:`run_eval`.
     """
@@ -113,10 +116,12 @@ def run_class(
         service.open()
         run.open(keys, keys)
         for text in (*run.warnings, *service.notes):
-            warnings.warn(text, stacklevel=3)
+            # A partial of it has no frame of its own: the warning is at the line that called run_eval.
+            (on_warning or partial(warnings.warn, stacklevel=3))(text)
         try:
             on_plan(len(run.candidate.keys))
-            _run_all(run, service, on_result)
+            while_running = on_warning or partial(warnings.warn, stacklevel=4)
+            _run_all(run, service, on_result, while_running)
         except KeyboardInterrupt:
             # As under pytest: the results so far are recorded as an incomplete run, then the interrupt propagates.
             run.interrupt()
@@ -147,13 +152,16 @@ def _accepts(chosen: CaseFilter, trials: PlannedTrials, case_id: str) -> bool:
 
 
 def _run_all(
-    run: ClassRun, service: TrialService, on_result: Callable[[TrialResult], None]
+    run: ClassRun,
+    service: TrialService,
+    on_result: Callable[[TrialResult], None],
+    on_warning: Callable[[str], None],
 ) -> None:
     warning_count = len(run.warnings)
     for side, record in _records(run, service):
         result = run.record(record, side)
         for text in run.warnings[warning_count:]:
-            warnings.warn(text, stacklevel=4)
+            on_warning(text)
         warning_count = len(run.warnings)
         if side == "candidate":
             on_result(result)

@@ -125,12 +125,6 @@ def untied(subject: Checkpoints, handed: str | None) -> Iterator[str]:
         yield f"the system was handed {handed[:16]}; the SHA-256 of {name!r} is {subject.sha256[:16]}"
 
 
-def lacks_advantages(output: Any) -> bool:
-    """Whether the output of a scored trial has an RL payload without advantages."""
-    payload = output.get("rl_payload") if isinstance(output, dict) else None
-    return isinstance(payload, dict) and payload.get("advantages") is None
-
-
 def foreign(
     checkpoint: CheckpointRecord, case_id: str, output: Mapping[str, Any], handed: str | None
 ) -> str | None:

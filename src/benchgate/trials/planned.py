@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from benchgate.aggregate import build_report
 from benchgate.ids import RunPlan
 from benchgate.models import FailureMode, RunDigests
-from benchgate.training.checkpoints import foreign, lacks_advantages, untied
+from benchgate.training.checkpoints import foreign, untied
+from benchgate.training.episodes import Episode
 from benchgate.trials.inputs import PlannedCase, marked_modified, unscored
 from benchgate.trials.time_limit import ends_after
 from benchgate.wire.canonical import digest
@@ -41,6 +42,7 @@ class Entry:
     :param reason: why it has no result.
     :param usage: what it used all the same.
     :param foreign: why its output is not evidence about the checkpoint that is the subject.
+    :param episode: that in its output.
     """
 
     result: TrialResult | None = None
@@ -48,7 +50,7 @@ class Entry:
     reason: str | None = None
     usage: Usage | None = None
     foreign: str | None = None
-    lacks_advantages: bool = False
+    episode: Episode | None = None
 
 
 class PlannedTrials:
@@ -123,21 +125,24 @@ class PlannedTrials:
         """
         entry = self._entries[result.case_id, result.trial]
         entry.reruns = max(entry.reruns + (entry.result is not None), result.reruns)
-        entry.result, entry.foreign, entry.lacks_advantages = result, None, False
+        entry.result = result
+        entry.foreign = None
+        entry.episode = None
         self.scorers.add(scorer)
         if result.outcome != "scored":
             return
         output = json.loads(output_json) if output_json and '"rl_payload"' in output_json else {}
-        entry.lacks_advantages = lacks_advantages(output)
+        entry.episode = Episode.of(result.case_id, result.trial, output)
         if self.checkpoints is not None:
             entry.foreign = foreign(
                 self.checkpoints.candidate, result.case_id, output, self._handed
             )
 
-    def without_advantages(self) -> int:
-        """Return how many scored trials have an RL payload without advantages."""
+    def episodes(self) -> tuple[Episode, ...]:
+        """Return the episodes in the RL payloads of scored trials."""
         scored = (key for key, one in zip(self.keys, self.results(), strict=True) if one.score)
-        return sum(self._entries[key].lacks_advantages for key in scored)
+        found = (self._entries[key].episode for key in scored)
+        return tuple(episode for episode in found if episode is not None)
 
     def handed(self, sha256: str | None) -> None:
         """Note which checkpoint the process of a trial handed over: each worker reads the file itself."""

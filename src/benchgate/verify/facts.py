@@ -17,7 +17,7 @@ from benchgate.gates.decision import PREFIX, Facts, GateInput
 from benchgate.gates.judge import decision_of
 from benchgate.gates.looks import judged_at, number_of
 from benchgate.gates.vectors import weigh_arms
-from benchgate.training.checkpoints import lacks_advantages
+from benchgate.training.episodes import Episode
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -59,7 +59,11 @@ def facts_of(record: RunRecord, before: ArmReport | None, outputs: Mapping[str, 
         codes.append("baseline_missing" if record.baseline is None else "baseline_mismatch")
     decision = record.decision
     reasons = [(one.code.removeprefix(PREFIX), one.message) for one in decision.remarks]
-    scored = (result for result in record.report.per_case if result.outcome == "scored")
+    episodes = [
+        Episode.of(result.case_id, result.trial, outputs.get(case_file_name(result)))
+        for result in record.report.per_case
+        if result.outcome == "scored"
+    ]
     return Facts(
         report=record.report,
         policy=record.policy,
@@ -72,9 +76,7 @@ def facts_of(record: RunRecord, before: ArmReport | None, outputs: Mapping[str, 
             *plan_blocker(_plan_problems(record)),
         ),
         further=tuple((c.removeprefix(GATE), text) for c, text in reasons if c.startswith(GATE)),
-        without_advantages=sum(
-            lacks_advantages(outputs.get(case_file_name(result))) for result in scored
-        ),
+        episodes=tuple(episode for episode in episodes if episode is not None),
         replays=record.replays,
         fingerprints=getattr(record.baseline, "fingerprints", ()),
         labels=record.labels,

@@ -21,7 +21,6 @@ from benchgate.errors import Unreadable, few
 from benchgate.ids import RunPlan, run_id, suite_version, trial_seed
 from benchgate.models import Aggregates
 from benchgate.taxonomy import RAISABLE, RESERVED, Taxonomy
-from benchgate.training.checkpoints import lacks_advantages
 from benchgate.verify.agreement import digest_holds, plain, same
 from benchgate.verify.recheck_decision import recheck_decision
 from benchgate.wire.canonical import digest, sha256_hex
@@ -176,8 +175,9 @@ def _cases(folder: Path, record: RunRecord, side: Side, outputs: dict[str, Any])
         scorers.add(case.scorer)
         if record.subject.kind == "checkpoint":
             outputs[name] = case.output
-        elif lacks_advantages(case.output):  # all that is asked of it; outputs may be large
-            outputs[name] = {"rl_payload": {}}
+        elif isinstance(case.output, dict) and "rl_payload" in case.output:
+            # All that is asked of it; outputs may be large.
+            outputs[name] = {"rl_payload": case.output["rl_payload"]}
         yield from same(f"cases/{name}.task_class", case.task_class, report.task_class)
         yield from same(f"cases/{name}.case_id", case.case_id, result.case_id)
         there = set_aside(case.result) if result.detail == BEGUN else case.result

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from benchgate.errors import counted
+from benchgate.errors import counted, listed
 from benchgate.gates.claim_reasons import confidence, penalties_of, risen
 from benchgate.wording import capped, costs, stopped, unscored
 from benchgate.wording.cases import MOST, case_lines, failure_codes, first_rows
@@ -157,11 +157,14 @@ def _harm(view: DecisionView, door: Door, report: BenchRunReport | None) -> Iter
     verb = "is" if len(rises) == 1 else "are"
     worse = f"; {counted(len(rises), 'case')} {verb} worse:" if rises else ""
     yield Line("harm", f"{means}, {allowed}{worse}", "bad")
-    width = max((len(case_id) for case_id, *_ in rises), default=0)
+    width = max((len(listed(case_id)) for case_id, *_ in rises), default=0)
     codes = failure_codes(report.per_case if report else ())
     rows = [
         Line(
-            "  worse", f"{i:{width}}  penalty {was:.3g} -> {now:.3g}", "bad", tail=codes.get(i, "")
+            "  worse",
+            f"{listed(i):{width}}  penalty {was:.3g} -> {now:.3g}",
+            "bad",
+            tail=codes.get(i, ""),
         )
         for i, was, now in rises
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from benchgate.errors import counted
+from benchgate.errors import counted, listed
 from benchgate.gates.claim_reasons import TOLERANCE
 from benchgate.wording.lines import Line
 
@@ -54,7 +54,7 @@ def case_lines(
         label = "  fails" if changes is None else "  still"
         codes = failure_codes(report.per_case)
         for case_id in (result.case_id for result in report.per_case if not result.passed):
-            rows.setdefault(case_id, Line(label, case_id, tail=codes.get(case_id, "")))
+            rows.setdefault(case_id, Line(label, listed(case_id), tail=codes.get(case_id, "")))
     shown = [*rows.values()]
     best = next((number for number, row in enumerate(shown) if row.tone == "good"), 0)
     if has_gain and most and best >= most:
@@ -102,14 +102,14 @@ def change_rows(changes: RunChanges) -> dict[str, Line]:
         ("  passes", "good", changes.newly_passing),
         ("  higher", "good", changes.rose),
     )
-    width = max((len(change.case_id) for *_, cases in kinds for change in cases), default=0)
+    width = max((len(listed(change.case_id)) for *_, cases in kinds for change in cases), default=0)
     for label, tone, cases in kinds:
         for change in cases:
             text = _row(change, width, is_graded=changes.is_graded)
             rows[change.case_id] = Line(label, text, tone, tail=_codes(change.codes))
         if label == "  error":
             for case_id, how in changes.errors:
-                rows.setdefault(case_id, Line(label, f"{case_id}  {how}", tone))
+                rows.setdefault(case_id, Line(label, f"{listed(case_id)}  {how}", tone))
     return rows
 
 
@@ -120,7 +120,7 @@ def other_lines(changes: RunChanges, most: int | None) -> Iterator[Line]:
         ("missing", changes.missing),
         ("edited", changes.changed),
     ):
-        shown = ids[:most]
+        shown = [listed(case_id) for case_id in ids[:most]]
         rest = "" if len(shown) == len(ids) else f", ... {len(ids) - len(shown)} more"
         if ids:
             yield Line(label, f"{counted(len(ids), 'case')}: {', '.join(shown)}{rest}", "caution")
@@ -150,7 +150,7 @@ def first_rows(rows: list[Line], most: int | None, more: str) -> Iterator[Line]:
 
 
 def _row(change: CaseChange, width: int, *, is_graded: bool) -> str:
-    text = f"{change.case_id:{width}}  {_scores(change)}"
+    text = f"{listed(change.case_id):{width}}  {_scores(change)}"
     if is_graded or max(change.trials) == 1:
         return text
     (was, now), (of_before, of_now) = change.passed, change.trials

@@ -70,6 +70,19 @@ _NAMES: Final = re.compile(
 )
 
 
+_NAMES_OF_PYTEST: Final = re.compile(
+    rf"--bench-(?=(?:{'|'.join(option.name for option in RUN_OPTIONS)})\b)"
+)
+_SESSION: Final = re.compile(r"\bpytest --bench=")
+
+
 def at_door(text: str, prefix: str) -> str:
-    """Return a text with the options of ``benchgate run`` as they are called elsewhere, as ``--bench-resume``."""
+    """
+    Return a text with options as they are called at a door: ``--bench-resume`` of pytest is ``--resume`` elsewhere.
+
+    :param prefix: of the options there; where it is ``--``, a command of pytest becomes ``benchgate run``, too.
+    """
+    if prefix == "--":
+        own = _NAMES_OF_PYTEST.sub("--", text)
+        return _SESSION.sub("benchgate run --out=.benchgate --task-class=", own)
     return _NAMES.sub(prefix, text)
