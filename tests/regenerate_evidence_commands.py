@@ -28,17 +28,23 @@ HIGH = [0.9, 0.8, 0.85, 0.9, 0.95, 0.8, 0.9, 0.99, 0.8, 0.9]
 NAMED = {f"c{n}": score for n, score in enumerate(LOW)}
 BETTER = {f"c{n}": score for n, score in enumerate(HIGH)}
 CLUSTERED = {f"c{n}": {"score": s, "cluster": f"k{n % 5}"} for n, s in enumerate(HIGH)}
+ROWS = [f"c{n // 2},{n % 3},{n % 2}\n" for n in range(20)]
 INPUTS = {
     "low.json": json.dumps(LOW),
+    # The same scores in other bytes: one file on both sides is refused.
+    "low-again.json": json.dumps(LOW) + "\n",
     "high.json": json.dumps(HIGH),
     "named.json": json.dumps(NAMED),
     "better.json": json.dumps(BETTER),
     "fewer.json": json.dumps(dict(list(BETTER.items())[:8])),
     "clusters.json": json.dumps(CLUSTERED),
-    "trials.csv": "case,score,trial\n" + "".join(f"c{n // 2},{n % 3},{n % 2}\n" for n in range(20)),
+    "clusters-again.json": json.dumps(CLUSTERED) + "\n",
+    "trials.csv": "case,score,trial\n" + "".join(ROWS),
+    "trials-again.csv": "case,score,trial\n" + "".join(reversed(ROWS)),
     "labelled.csv": "case,score,cluster,note\n"
     + "".join(f"c{n},1,k{n % 5},x\n" for n in range(10)),
     "calm.json": json.dumps([0] * 10),
+    "calm-again.json": json.dumps([0] * 10) + "\n",
     "wild.json": json.dumps([0.5, 0] * 5),
     "calm-named.json": json.dumps(dict.fromkeys(NAMED, 0)),
     "wild-named.json": json.dumps({f"d{n}": 0.5 for n in range(10)}),
@@ -79,12 +85,12 @@ def commands() -> dict[str, Command]:
         pairs = {
             "arrays": Command(name, ("low.json", "high.json")),
             "loss": Command(name, ("high.json", "low.json")),
-            "same": Command(name, ("low.json", "low.json")),
+            "same": Command(name, ("low.json", "low-again.json")),
             "by-id": Command(name, ("named.json", "better.json"), {"test": "auto", **RANGE}),
             "other-cases": Command(name, ("named.json", "fewer.json")),
             "worst": Command(name, ("named.json", "fewer.json"), {"missing": "worst", **RANGE}),
-            "trials": Command(name, ("trials.csv", "trials.csv"), {"test": "paired"}),
-            "clusters": Command(name, ("clusters.json", "clusters.json"), {"test": "paired"}),
+            "trials": Command(name, ("trials.csv", "trials-again.csv"), {"test": "paired"}),
+            "clusters": Command(name, ("clusters.json", "clusters-again.json"), {"test": "paired"}),
             "labels": Command(name, ("trials.csv", "labelled.csv")),
             "not-worse": Command(
                 name, ("low.json", "high.json"), {"claim": "not_worse", "margin": 0.05}
@@ -124,7 +130,7 @@ def commands() -> dict[str, Command]:
         }
         found |= {f"{name} {what}": one for what, one in pairs.items()}
     sides = {
-        "calm": Command("safety", ("calm.json", "calm.json")),
+        "calm": Command("safety", ("calm.json", "calm-again.json")),
         "wild": Command("safety", ("calm.json", "wild.json")),
         "allowed": Command("safety", ("calm.json", "wild.json"), {"max_safety_regression": 0.3}),
         "bound": Command(

@@ -106,17 +106,17 @@ def test_totals_are_recomputed(echo, edit):
 
 
 def test_two_runs_are_compared_by_cost(echo, capsys):
-    for more in (0, 1):
+    for more in (0, 0, 1):
         echo.system(f"case.usage.add(cost_usd=0.5 + {more} * (int(case.case_id) + 1) / 10)")
         echo.engine()
     folders = sorted(map(str, echo.out.glob("runs/echo/0*")))
     capsys.readouterr()
-    main(["gate", *folders])
+    main(["gate", folders[0], folders[2]])
     assert (
         "cost      3.1500 USD; a case from 0.7500 to 1.0500 USD, +40.0% [+6.9%, +73.1%]\n"
         in capsys.readouterr().out
     )
-    main(["gate", folders[0], folders[0]])
+    main(["gate", folders[0], folders[1]])
     assert (
         "cost      2.2500 USD; a case from 0.7500 to 0.7500 USD, +0.0%\n" in capsys.readouterr().out
     )

@@ -194,16 +194,18 @@ def test_colours_say_nothing_that_the_words_do_not(reports, monkeypatch):
 
 
 def test_the_command_has_colours_on_a_terminal_only(reports, monkeypatch, capsys):
+    reports.engine(system="weak", exit_rule="gate")
     runs = [str(path) for path in sorted((reports.out / "runs/echo").glob("0*"))]
-    main(["gate", runs[0], runs[0]])
+    capsys.readouterr()
+    main(["gate", *runs])
     assert "\x1b" not in capsys.readouterr().out
     monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setenv("TERM", "xterm")
-    main(["gate", runs[0], runs[0]])
+    main(["gate", *runs])
     assert "\x1b[33;1mHOLD      weak may not replace weak yet: " in capsys.readouterr().out
     monkeypatch.setenv("NO_COLOR", "1")
-    main(["gate", runs[0], runs[0]])
+    main(["gate", *runs])
     assert "\x1b" not in capsys.readouterr().out
 
 
