@@ -159,4 +159,7 @@ def _run(runner: TrialRunner, request: TrialRequest) -> TrialRecord:
     # One for each trial: while it is open, nothing can end the process, and Dask must be able to.
     call = LiveExecutor(lambda request, _: runner.run(request), 1, prints=worker_benches().prints)
     with closing(call) as executor:
-        return executor.submit(request).result()
+        record = executor.submit(request).result()
+    if runner.masker is None or not record.printed:
+        return record
+    return replace(record, printed=runner.masker.text(record.printed))
