@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import sys
 import sysconfig
 import time
 from collections.abc import Awaitable, Callable, Mapping
@@ -153,10 +154,14 @@ class _Attempt:
     def _called(self, function: Callable[..., Any], case: BenchCase, *args: Any) -> Any:
         self._asked = function
         case._http = self._http  # noqa: SLF001 - not a field: it is no data
+        depth = sys.getrecursionlimit()
         try:
             found = function(case, *args)
             return self._runner.wait(found, self._request.limit) if isawaitable(found) else found
         finally:
+            # With a lower one than before nothing that comes next could run.
+            if sys.getrecursionlimit() < depth:
+                sys.setrecursionlimit(depth)
             if self._runner.masker is not None:
                 self._runner.masker.look()  # it may have put a key into the environment
 
