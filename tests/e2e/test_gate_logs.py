@@ -14,8 +14,12 @@ from zipfile import ZipFile
 
 import pytest
 
+from benchgate.audit import store
 from benchgate.cli import main
 from benchgate.gates import forecast
+from benchgate.wire.holding import hold
+from benchgate.wire.model import MAX_DIGESTS
+from benchgate.wire.parsing import MAX_JSON_BYTES, MAX_JSON_VALUES
 
 LOGS = Path(__file__).parents[2] / "docs" / "examples" / "logs"
 HARBOR = LOGS / "harbor" / "rows.py"
@@ -42,27 +46,30 @@ def pair(folder):
     return folder
 
 
-def promotion(at="proof"):
+EVIDENCE = "chain/evidence/log"
+
+
+def promotion(at=EVIDENCE):
     return json.loads((Path(at) / "promotion.json").read_text())
 
 
-def codes(at="proof"):
+def codes(at=EVIDENCE):
     prefix = "checkpoint_promotion_blocked_"
     return [code.removeprefix(prefix) for code in promotion(at)["decision"]["reason_codes"]]
 
 
 def test_a_better_log_is_promoted_and_its_evidence_is_valid(pair, capsys):
-    assert main(["gate", "old.jsonl", "new.jsonl"]) == 0
+    assert main(["gate", "old.jsonl", "new.jsonl", "--out=chain"]) == 0
     shown = capsys.readouterr().out
     assert "PROMOTE   " in shown
     assert "new.jsonl may replace old.jsonl: it is better" in shown
     source = promotion()["subject"]["source"]
     assert source["tool"] == "json"
     assert source["sha256"] == promotion()["subject"]["digest"]
-    files = sorted(map(str, Path("proof").iterdir()))
+    files = sorted(map(str, Path(EVIDENCE).iterdir()))
     assert len(files) == 7
     assert main(["verify", *files]) == 0
-    shutil.copy("proof/baseline.json", "BASELINE")  # a file all the same
+    shutil.copy(f"{EVIDENCE}/baseline.json", "BASELINE")  # a file all the same
     assert main(["verify", "BASELINE"]) == 0
 
 
@@ -78,8 +85,9 @@ def test_the_same_decision_by_proof(pair):
         "--run-id=x",
     ]
     sides = ["--baseline-samples=old.json", "--trained-samples=new.json", "--out=plain"]
-    assert main(["proof", *sides, *options]) == main(["gate", "old.jsonl", "new.jsonl"]) == 0
-    found = [json.loads((Path(at) / "significance.json").read_text()) for at in ("plain", "proof")]
+    assert main(["proof", *sides, *options]) == 0
+    assert main(["gate", "old.jsonl", "new.jsonl", "--out=chain"]) == 0
+    found = [json.loads((Path(at) / "significance.json").read_text()) for at in ("plain", EVIDENCE)]
     for key in ("mean_delta", "delta_ci_low", "delta_ci_high", "n"):
         assert found[0]["significance"].get(key) == found[1]["significance"].get(key)
 
@@ -93,9 +101,10 @@ def test_errors_are_counted_and_named_and_hold(pair, capsys):
     shown = capsys.readouterr().out
     assert "2 cases with an error or without a score, which counts as the worst: c01, c03" in shown
     assert "candidate: 2 of 20 trials ended in harness_error (TimeoutError 2)" in shown
-    assert main(["gate", "old.jsonl", "new.jsonl", "--policy=max_unscored=0.1"]) == 0
+    asked = ["gate", "old.jsonl", "new.jsonl", "--policy=max_unscored=0.1", "--out=chain"]
+    assert main(asked) == 0
     assert codes() == []
-    after = json.loads(Path("proof/trained.json").read_text())
+    after = json.loads(Path(f"{EVIDENCE}/trained.json").read_text())
     assert [s["score"] for s in after["samples"]][:4] == [1.0, 0.0, 1.0, 0.0]
 
 
@@ -103,7 +112,7 @@ def test_errors_are_counted_and_named_and_hold(pair, capsys):
 def test_a_case_that_one_side_lacks_holds_or_counts_as_the_worst(pair, capsys, side):
     path = Path(f"{side}.jsonl")
     path.write_text("".join(path.read_text().splitlines(keepends=True)[1:]))
-    assert main(["gate", "old.jsonl", "new.jsonl"]) == 10
+    assert main(["gate", "old.jsonl", "new.jsonl", "--out=chain"]) == 10
     assert codes() == ["case_mismatch"]
     assert "c00" in capsys.readouterr().out
     assert main(["gate", "old.jsonl", "new.jsonl", "--policy=missing=worst", "--out=chain"]) in (
@@ -221,8 +230,8 @@ def test_an_error_in_a_proof_can_be_shown(pair, capsys):
         file.write(json.dumps({"id": "c99", "score": 1}) + "\n")
     with Path("new.jsonl").open("a") as file:
         file.write(json.dumps({"id": "c99", "error": "x"}) + "\n")
-    assert main(["gate", "old.jsonl", "new.jsonl"]) == 0
-    assert main(["report", "proof"]) == 0
+    assert main(["gate", "old.jsonl", "new.jsonl", "--out=chain"]) == 0
+    assert main(["report", EVIDENCE]) == 0
     assert "PROMOTE" in capsys.readouterr().out
 
 
@@ -250,11 +259,82 @@ def test_the_map_of_a_class_is_that_of_its_folder(pair, capsys):
 
 
 def test_the_evidence_of_an_earlier_comparison_does_not_stay(pair):
-    assert main(["gate", "old.jsonl", "new.jsonl"]) == 0
+    assert main(["gate", "old.jsonl", "new.jsonl", "--out=chain"]) == 0
     with Path("old.jsonl").open("a") as file:
         file.write(json.dumps({"id": "c00", "score": 1}) + "\n")
-    assert main(["gate", "old.jsonl", "new.jsonl"]) == 1
-    assert [path.name for path in Path("proof").iterdir()] == ["promotion.json"]
+    assert main(["gate", "old.jsonl", "new.jsonl", "--out=chain"]) == 1
+    assert [path.name for path in Path(EVIDENCE).iterdir()] == ["promotion.json"]
+
+
+def test_nothing_is_written_that_nobody_asked_for(pair, monkeypatch, tmp_path_factory):
+    """``./proof`` was overwritten unasked once."""
+    temporary = tmp_path_factory.mktemp("temporary")
+    monkeypatch.setattr("tempfile.tempdir", str(temporary))
+    monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
+    Path("proof").mkdir()
+    Path("proof/promotion.json").write_text("of somebody else")
+    before = sorted(pair.rglob("*"))
+    assert main(["gate", "old.jsonl", "new.jsonl"]) == 0
+    assert sorted(pair.rglob("*")) == before
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(pair / "summary.md"))
+    assert main(["gate", "old.jsonl", "new.jsonl"]) == 0
+    assert set(pair.rglob("*")) - set(before) == {pair / "summary.md"}
+    assert "PROMOTE" in Path("summary.md").read_text()
+    assert Path("proof/promotion.json").read_text() == "of somebody else"
+    assert [*temporary.iterdir()] == []
+
+
+def test_a_gate_that_was_killed_keeps_verify_from_passing_until_the_next_one(pair, capsys):
+    assert main(["gate", "old.jsonl", "new.jsonl", "--out=chain"]) == 0
+    runs = Path("chain/runs/log")
+    killed = runs / "incomplete-gate-20260101T000000Z-1-000001"
+    session = runs / "incomplete-20260101T000000Z-1-000001"
+    merge = runs / "incomplete-merge-20260101T000000Z-1-000001"
+    for folder in (killed, session, merge):
+        (folder / "cases").mkdir(parents=True)
+    capsys.readouterr()
+    assert main(["verify", "chain", "--require-promote"]) == 1
+    left = "benchgate gate began and left no record: it was killed; type it again"
+    assert f"{killed}: {left}" in capsys.readouterr().err
+    assert main(["gate", "old.jsonl", "new.jsonl", "--out=chain"]) == 0
+    assert not killed.exists()
+    assert session.exists()  # its trials were paid for
+    assert merge.exists()
+    session.rename(pair / "session")
+    merge.rename(pair / "merge")
+    assert main(["verify", "chain", "--require-promote"]) == 0
+
+
+def test_a_gate_that_still_runs_keeps_its_folder(pair):
+    held = Path("chain/runs/log/incomplete-gate-20260101T000000Z-1-000001")
+    held.mkdir(parents=True)
+    holding = hold(held)
+    assert main(["gate", "old.jsonl", "new.jsonl", "--out=chain"]) == 0
+    assert held.exists()
+    holding.close()
+    assert main(["gate", "old.jsonl", "new.jsonl", "--out=chain"]) == 0
+    assert not held.exists()
+
+
+def test_a_record_of_too_many_trials_is_refused_before_anything_is_written(
+    pair, capsys, monkeypatch
+):
+    monkeypatch.setattr(store, "MAX_DIGESTS", 39)
+    assert main(["gate", "old.jsonl", "new.jsonl", "--out=chain"]) == 2
+    said = "a record has at most 39 trials, and this would have 40 (20 cases, 1 trial of each, both"
+    assert said in capsys.readouterr().err
+    assert not Path("chain/runs/log").exists()
+    monkeypatch.setattr(store, "MAX_DIGESTS", 40)
+    assert main(["gate", "old.jsonl", "new.jsonl", "--out=chain"]) == 0
+
+
+def test_the_largest_record_can_be_written_and_read(pair):
+    """Two logs of 10,000 cases with 10 trials; the record of fewer trials says what one trial takes."""
+    assert main(["gate", "old.jsonl", "new.jsonl", "--out=chain"]) == 0
+    data = next(Path("chain").glob("runs/*/*/record.json")).read_bytes()
+    assert MAX_DIGESTS >= 10_000 * 10 * 2
+    assert sum(map(data.count, (b",", b"[", b"{"))) / 40 * MAX_DIGESTS < MAX_JSON_VALUES
+    assert len(data) / 40 * MAX_DIGESTS < MAX_JSON_BYTES
 
 
 def test_scores_of_which_less_is_better(folder, capsys):
@@ -272,7 +352,7 @@ def test_scores_of_which_less_is_better(folder, capsys):
 def test_other_inputs_under_the_same_ids_are_refused(pair):
     rows("old.jsonl", [0, 1] * 10, input="a")
     rows("new.jsonl", [1, 1] * 10, input="b")
-    assert main(["gate", "old.jsonl", "new.jsonl"]) == 10
+    assert main(["gate", "old.jsonl", "new.jsonl", "--out=chain"]) == 10
     assert codes() == ["baseline_mismatch"]
 
 
@@ -294,7 +374,7 @@ def test_a_log_of_errors_alone_holds(pair, capsys):
     Path("new.jsonl").write_text(lines)
     assert main(["gate", "old.jsonl", "new.jsonl"]) == 2
     assert "every sample has an error, and none a score; name its field" in capsys.readouterr().err
-    assert main(["gate", "old.jsonl", "new.jsonl", "--map=score=score"]) == 10
+    assert main(["gate", "old.jsonl", "new.jsonl", "--map=score=score", "--out=chain"]) == 10
     assert codes() == ["too_many_unscored"]
 
 
@@ -392,7 +472,7 @@ def test_swebench(folder, capsys):
     )
     assert "2 cases named without a result: astropy__astropy-1280, django__django-1287" in shown
     assert "2 cases with an error or without a score" in shown
-    assert main(["gate", *pair, "--map=cluster=repo"]) == 10
+    assert main(["gate", *pair, "--map=cluster=repo", "--task-class=log", "--out=chain"]) == 10
     assert codes()[0] == "insufficient_cases"
 
 
@@ -413,9 +493,10 @@ def test_a_recipe(folder, capsys, tool, options, errors):
             Path(f"{side}.jsonl").write_text(text)
         else:
             shutil.copy(LOGS / tool / f"{side}.jsonl", f"{side}.jsonl")
-    assert main(["gate", "old.jsonl", "new.jsonl", *options]) in (0, 10)
+    asked = ["gate", "old.jsonl", "new.jsonl", *options, "--task-class=log", "--out=chain"]
+    assert main(asked) in (0, 10)
     assert capsys.readouterr().out.count("with an error or without a score") == errors
-    files = [json.loads(Path(f"proof/{name}.json").read_text()) for name in ("baseline", "trained")]
+    files = [json.loads(Path(f"{EVIDENCE}/{n}.json").read_text()) for n in ("baseline", "trained")]
     assert len({tuple(s["case_id"] for s in one["samples"]) for one in files}) == 1
     lines = Path("old.jsonl").read_text().splitlines()
     assert len(files[0]["samples"]) == len(lines)

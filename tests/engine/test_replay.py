@@ -483,7 +483,7 @@ def test_a_run_of_nothing_but_errors_replaces_no_cassette(recorded):
 
 
 def test_a_key_in_an_output_is_not_recorded(recorded, monkeypatch):
-    monkeypatch.setenv("PROVIDER_API_KEY", "opaque-0123456789")
+    monkeypatch.setenv("PROVIDER_API_KEY", "opaque-01234567")  # too short to be masked
     before = recorded.manifest()
     recorded.bench.system(
         "return {'answer': 'Q', 'seen': __import__('os').environ['PROVIDER_API_KEY']}"
@@ -494,6 +494,18 @@ def test_a_key_in_an_output_is_not_recorded(recorded, monkeypatch):
     assert told in said
     assert "opaque" not in said
     assert recorded.manifest() == before
+
+
+def test_a_key_in_an_output_is_masked_in_its_recording(recorded, monkeypatch):
+    monkeypatch.setenv("PROVIDER_API_KEY", "opaque-0123456789")
+    recorded.bench.system(
+        "return {'answer': 'Q', 'seen': __import__('os').environ['PROVIDER_API_KEY']}"
+    )
+    assert recorded.run("record=agent") == 0
+    cassette = recorded.bench.path / "cassettes" / "agent"
+    texts = [path.read_text() for path in cassette.iterdir()]
+    assert json.loads((cassette / "01-t1.json").read_text())["output"]["seen"] == "[masked]"
+    assert not any("opaque" in text for text in texts)
 
 
 # A run that plays what another one recorded

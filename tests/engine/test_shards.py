@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import shutil
+from unittest.mock import Mock
 
 import pytest
 
+from benchgate.audit import store
+from benchgate.audit.runs import known_runs, resumable
 from benchgate.cli import main
 from benchgate.errors import ArtifactError
 from benchgate.runner.merge import merge
@@ -183,3 +186,47 @@ def test_merge_prints_the_block(seven, capsys):
     assert printed.err == "the gate decided hold\n"
     assert main(["merge", str(folders[1]), *where]) == 2
     assert "a shard is missing: none has " in capsys.readouterr().err
+
+
+def test_what_a_killed_merge_left_is_removed_by_the_next_and_never_resumed(echo):
+    folders = parts(echo, 2)
+    runs = echo.root / "whole" / "runs" / "echo"
+    killed = runs / "incomplete-merge-20260101T000000Z-1-000001"
+    others = [runs / f"incomplete-{kind}20260101T000000Z-1-000001" for kind in ("", "gate-")]
+    for folder in (killed, *others):
+        shutil.copytree(folders[0], folder)
+    session, gate = others
+    with pytest.raises(ArtifactError, match=r"benchgate merge left it.*type that command again"):
+        resumable(runs, killed.name)
+    assert resumable(runs, "auto").folder == session
+    session.rename(echo.root / "session")
+    assert resumable(runs, "auto") is None
+    assert {run.stamp for run in known_runs(runs)} == {"20260101T000000Z"}
+    merged(echo, folders)
+    assert not killed.exists()
+    assert gate.exists()
+
+
+def test_a_merge_that_fails_leaves_what_the_next_one_removes(echo, monkeypatch):
+    folders = parts(echo, 2)
+    publish = store.RunStore.publish
+    monkeypatch.setattr(store.RunStore, "publish", Mock(side_effect=KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        merged(echo, folders)
+    monkeypatch.setattr(store.RunStore, "publish", publish)
+    assert not is_valid(echo, "--require-complete")
+    merged(echo, folders)
+    assert is_valid(echo, "--require-complete")
+
+
+@pytest.mark.parametrize("options", [{}, {"shard": Shard(1, 2)}, {"shard": Shard(2, 2)}])
+def test_a_run_that_no_record_could_hold_is_refused_before_its_first_trial(
+    echo, monkeypatch, options
+):
+    echo.case("04")
+    monkeypatch.setattr(store, "MAX_DIGESTS", 5)
+    with pytest.raises(ArtifactError, match=r"at most 5 trials, and this would have [678]"):
+        echo.run(trials=2, **options)
+    assert echo.calls == []
+    monkeypatch.setattr(store, "MAX_DIGESTS", 8)
+    echo.run(trials=2, **options)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 
 import pytest
 
@@ -88,6 +89,27 @@ def test_an_exception_whose_text_raises_is_still_a_harness_error(echo):
             raise Mute
     """)
     assert_harness_error(echo, "Mute")
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_system_that_leaves_no_room_for_calls_fails_its_case_alone(echo, jobs):
+    """In a thread nothing could take its result, and the session would wait for ever."""
+    echo.system("""
+        import sys
+
+        if case.case_id == "02":
+            for least in range(1, 1000):
+                try:
+                    sys.setrecursionlimit(least)
+                    break
+                except RecursionError:
+                    pass  # there are more calls than that already
+    """)
+    before = sys.getrecursionlimit()
+    run = echo.engine(system="shout", jobs=jobs)
+    assert sys.getrecursionlimit() == before
+    assert run.judgement.report.complete
+    assert {"01", "03"} <= {case for case, one in echo.outcomes().items() if one == "scored"}
 
 
 def test_the_working_directory_is_put_back(echo, monkeypatch):

@@ -301,6 +301,26 @@ def test_a_trial_that_ends_every_worker_is_tried_twice_and_no_more(logged, morta
     assert not bench.record()["report"]["complete"]
 
 
+# What runs outside the trial raises too, with a traceback of which Dask tells its client nothing.
+RECURSING = """
+if case.case_id == "03":
+    def forever():
+        return forever()
+    time.perf_counter = forever
+"""
+
+
+def test_a_recursion_that_outlives_its_trial_ends_as_one_that_nobody_ran(logged, mortal):
+    """The session waited for an answer, 30 s longer than the limit of the trial, and that twice."""
+    cluster = mortal(2, "--nthreads=1")
+    bench = logged(RECURSING.strip())
+    bench.run(given(cluster), "--bench-jobs=2", "--bench-timeout=600")
+    lost = bench.result("03")
+    assert lost["outcome"] == "not_run"
+    assert lost["detail"].startswith("failed on its worker with RecursionError: maximum recursion")
+    assert lost["detail"].endswith(", again")
+
+
 @pytest.mark.slow
 def test_what_a_worker_that_is_frozen_had_is_run_by_another(logged, mortal, monkeypatch):
     monkeypatch.setattr(cluster_module, "MARGIN", 1.0)

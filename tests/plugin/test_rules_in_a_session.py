@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -1217,3 +1218,29 @@ def test_the_command_stops_too(stopping, capsys):
     assert main([*command, "--out", str(stopping.out), "--stop", "decided"]) == 10
     assert (stop_calls(stopping), stop_ran(stopping)) == (DECIDE_IT, DECIDE_IT)
     assert capsys.readouterr().out.count('"outcome": "not_run"') == 8
+
+
+@pytest.mark.parametrize("options", [(), ("--bench-jobs=2",)])
+def test_a_key_that_a_system_returns_and_prints_is_in_no_file_and_on_no_page(
+    bench, monkeypatch, options
+):
+    key = "opaque-0123456789-0123"
+    monkeypatch.setenv("PROVIDER_API_KEY", key)
+    bench.system(
+        "import os\n"
+        "key = os.environ['PROVIDER_API_KEY']\n"
+        "print('asked with', key)\n"
+        "if case.case_id != '03': return {'answer': key}\n"
+        "raise ValueError(key)"
+    )
+    page = ("--bench-html=page.html",) if find_spec("jinja2") else ()
+    result = bench.run("--junitxml=j.xml", "-ojunit_logging=all", *page, *options)
+    result.assert_outcomes(failed=3)
+    result.stdout.fnmatch_lines(
+        ["careful *3 of 3 trials: a key or token in what they returned or said was masked"]
+    )
+    files = [path for path in bench.root.rglob("*") if path.is_file() and path.suffix != ".pyc"]
+    texts = [path.read_text("utf-8", "replace") for path in files]
+    assert key not in "\n".join([*texts, result.stdout.str()])
+    assert "asked with [masked]" in (bench.root / "j.xml").read_text()
+    assert main(["verify", str(bench.out)]) == 0

@@ -142,12 +142,42 @@ def test_groups_of_xdist_do_not_change_the_ids(bench):
     assert bench.outcomes() == {"01": "scored", "02": "scored", "03": "scored"}
 
 
+def test_a_case_is_not_run_by_every_worker(bench):
+    result = bench.run("--dist=each", "--tx=2*popen")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*--dist=each would run each case once in every worker: type *"])
+    assert not bench.out.exists()
+
+
 @pytest.mark.slow
-def test_a_case_that_every_worker_runs_is_run_again(bench):
-    result = bench.run("--dist=each", "--tx=2*popen", apart=True)
+@pytest.mark.parametrize("dist", ["loadfile", "loadgroup", "loadscope"])
+def test_a_killed_worker_ends_the_session_where_xdist_would_hand_out_groups(bench, dist):
+    """With its own schedulers of groups pytest-xdist would wait for ever (xdist 784 and 1327)."""
+    for number in range(4, 9):
+        bench.case(f"{number:02}")
+    bench.system(KILL)
+    result = bench.run("-n2", f"--dist={dist}", apart=True)
     assert result.ret == pytest.ExitCode.TESTS_FAILED
-    assert bench.record()["report"]["complete"] is False
-    assert bench.result("01")["reruns"] == 1
+    result.stdout.fnmatch_lines(
+        [f"benchgate: --dist={dist}: cases are handed out one by one, as with load"]
+    )
+    assert bench.outcomes()["02"] == "not_run"
+    assert list(bench.outcomes().values()).count("scored") == 7
+
+
+@pytest.mark.slow
+def test_groups_of_other_tests_are_not_taken_apart(bench):
+    bench.write("tests/test_own.py", "def test_own(): pass\n")
+    mixed = ("bench/echo", "-n2")
+    result = bench.pytest(*mixed, "--dist=loadfile", apart=True)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(
+        [
+            "*--dist=loadfile: cases and other tests in one session, such as *::test_own: *--dist=load*"
+        ]
+    )
+    assert not (bench.out / "runs").exists()
+    bench.pytest(*mixed, "--dist=load", apart=True).assert_outcomes(passed=4)
 
 
 OUTAGE = """

@@ -44,6 +44,8 @@ RECORD_FILE: Final = "record.json"
 PLAN_FILE: Final = "plan.json"
 FOLDER_NAME: Final = re.compile(r"([0-9]{8,15})-\d{8}T\d{6}Z-[0-9a-f]{8}")
 UNFINISHED: Final = "incomplete-"
+LEFT_BY: Final = re.compile(r"incomplete-(gate|merge)-")
+"""Begins the folder of a command that called no system: whoever types it again loses nothing."""
 EXTENDING: Final = ".extends-{seq}-{stamp}"
 STAMP: Final = "%Y%m%dT%H%M%SZ"
 

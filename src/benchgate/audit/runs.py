@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from benchgate.aggregate import outputs_digest
 from benchgate.artifacts.run_kinds import PlanFile, RunRecord
-from benchgate.audit.chain import PLAN_FILE, RECORD_FILE, UNFINISHED, numbered
+from benchgate.audit.chain import LEFT_BY, PLAN_FILE, RECORD_FILE, UNFINISHED, numbered
 from benchgate.errors import ArtifactError, TaskClassNotFound
 from benchgate.models import Part
 from benchgate.wire.holding import is_held
@@ -55,7 +55,14 @@ class KnownRun:
     @property
     def stamp(self) -> str:
         """When it ended; of one without a record, when it began or was last resumed."""
-        return self.folder.name.partition("-")[2][:16]
+        name = LEFT_BY.sub(UNFINISHED, self.folder.name)
+        return name.partition("-")[2][:16]
+
+    @property
+    def left_by(self) -> str | None:
+        """The command that made it and was killed, or still runs; ``None`` for a session and for a record."""
+        match = LEFT_BY.match(self.folder.name)
+        return None if match is None else match[1]
 
 
 def read_record(folder: Path) -> RunRecord | None:
@@ -99,11 +106,15 @@ def resumable(runs: Path, wanted: str | Path) -> KnownRun | None:
     if wanted == "auto":
         all_runs = known_runs(runs)
         recorded = [run for run in all_runs if run.seq is not None][-1:]
-        left = [run for run in all_runs if run.seq is None and run.plan and run.state != "running"]
+        unrecorded = [run for run in all_runs if run.seq is None and run.left_by is None]
+        left = [run for run in unrecorded if run.plan and run.state != "running"]
         newest = max((*recorded, *left), key=lambda run: run.stamp, default=None)
         able = newest and newest.plan and newest.state in {"incomplete", "unrecorded"}
         return newest if able else None
     run = chosen(runs, [runs], wanted)
+    if run.left_by is not None:
+        why = f"benchgate {run.left_by} left it, which called no system: type that command again"
+        raise ArtifactError(run.folder, f"cannot be resumed: {why}")
     if run.state in {"incomplete", "unrecorded"}:
         return run
     by = f" by {run.resumed_by}" if run.resumed_by else ""

@@ -20,13 +20,13 @@ from benchgate.audit.chain import (
     write_head,
 )
 from benchgate.audit.evidence_copy import write_copy
-from benchgate.audit.unfinished import begin, begin_merged, begin_shard, write_trial
+from benchgate.audit.unfinished import begin, begin_merged, begin_shard, remove_left, write_trial
 from benchgate.audit.walk import chain_faults
 from benchgate.audit.whole_files import WHOLE_FILES
-from benchgate.errors import ArtifactError
+from benchgate.errors import ArtifactError, counted
 from benchgate.wire.canonical import sha256_hex
 from benchgate.wire.files import file_sha256, read_bytes
-from benchgate.wire.model import SCHEMA_VERSION
+from benchgate.wire.model import MAX_DIGESTS, SCHEMA_VERSION
 from benchgate.wire.parsing import MAX_JSON_BYTES
 from benchgate.wire.writing import (
     artifact_errors,
@@ -80,11 +80,21 @@ class Published:
         return None if self.sha256 is None else f"{self.seq}:{self.sha256}"
 
 
-def unfinished_name(started: datetime, extends: KnownRun | None = None) -> str:
-    """Return the name of the folder that a full run of this process, or an extension, has until it is recorded."""
+def unfinished_name(
+    started: datetime, extends: KnownRun | None = None, command: str | None = None
+) -> str:
+    """
+    Return the name of the folder that a full run of this process, or an extension, has until it is recorded.
+
+    :param command: ``gate`` or ``merge``, which call no system; see :data:`~benchgate.audit.chain.LEFT_BY`.
+    """
     # A process may run twice in a second, and the first run may have left its folder.
     stamp = f"{started:{STAMP}}-{os.getpid()}-{secrets.randbelow(10**6):06}"
-    return EXTENDING.format(seq=extends.seq, stamp=stamp) if extends else UNFINISHED + stamp
+    if extends:
+        return EXTENDING.format(seq=extends.seq, stamp=stamp)
+    if command:
+        stamp = f"{command}-{stamp}"
+    return UNFINISHED + stamp
 
 
 def shard_folder(out: Path, task_class: str, shard: Shard) -> Path:
@@ -130,15 +140,17 @@ class RunStore:
         :param resume: the run to complete or extend, see :func:`~benchgate.audit.unfinished.begin`.
         :param parts: folders of the shards that the run is put together from.
         :returns: warnings.
-        :raises ArtifactError: not writable, open to every user, redirected by a link, the chain is damaged, or the run
-            cannot be resumed.
+        :raises ArtifactError: not writable, open to every user, redirected by a link, the chain is damaged, the run
+            cannot be resumed, or it has more trials than a record.
         """
+        self._check_size(plan)
         check_writable(self._out)
         warnings = self._check_folders()
         if self._scope == "full":
             make_folder(self._runs)
             with locked(self._runs):
                 self._end()
+                remove_left(self.folder)
                 self._held, self.plan = (
                     begin_merged(self.folder, plan, parts)
                     if parts
@@ -150,6 +162,25 @@ class RunStore:
             shutil.rmtree(self.folder, ignore_errors=True)
             make_folder(self.folder / "cases")
         return warnings
+
+    def _check_size(self, plan: PlanFile) -> None:
+        """Refuse a run whose record could not be written at its end, or that of the shards that this is one of."""
+        cases = len(plan.case_ids)
+        if self._shard is not None:
+            # At least: the cases are dealt out in turn, and this shard has so many of them.
+            cases = (cases - 1) * self._shard.total + self._shard.number
+        elif self._scope != "full":
+            return
+        sides = len(plan.sides)
+        trials = cases * plan.trial_count * sides
+        if trials <= MAX_DIGESTS:
+            return
+        parts = [counted(cases, "case"), f"{counted(plan.trial_count, 'trial')} of each"]
+        if sides > 1:
+            parts.append("both sides")
+        why = f"a record has at most {MAX_DIGESTS} trials, and this would have {trials}"
+        step = "use fewer trials, or judge a part of the cases at a time"
+        raise ArtifactError(self._runs, f"{why} ({', '.join(parts)}): {step}")
 
     def _check_folders(self) -> list[str]:
         return list(check_folders(self._out, self.folder / "cases", self._copy))

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from benchgate.aggregate import INCOMPLETE
 from benchgate.artifacts.plan import extension_changes, plan_changes
 from benchgate.artifacts.run_kinds import PlanFile, Resumed, TrialFile, case_file_name
-from benchgate.audit.chain import EXTENDING, PLAN_FILE, UNFINISHED
+from benchgate.audit.chain import EXTENDING, LEFT_BY, PLAN_FILE, UNFINISHED
 from benchgate.audit.runs import KnownRun, resumable
 from benchgate.audit.whole_files import WHOLE_FILES, add_whole, read_whole
 from benchgate.errors import ArtifactError, PlanChanged, Unreadable, few
@@ -28,7 +28,14 @@ from benchgate.wire.files import file_sha256, read_bytes
 from benchgate.wire.holding import hold, is_held
 from benchgate.wire.model import SCHEMA_VERSION
 from benchgate.wire.parsing import MAX_JSON_BYTES
-from benchgate.wire.writing import make_folder, model_bytes, rename, write_draft, write_file
+from benchgate.wire.writing import (
+    artifact_errors,
+    make_folder,
+    model_bytes,
+    rename,
+    write_draft,
+    write_file,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -72,6 +79,24 @@ def begin(folder: Path, plan: PlanFile, resume: str | Path | KnownRun) -> tuple[
     for path in left:
         shutil.rmtree(path)
     return made
+
+
+def remove_left(folder: Path) -> None:
+    """
+    Remove what earlier commands left that were killed, if the one that is to have this folder is of their kind.
+
+    They called no system. What a session left has trials that were paid for, and stays. Called under the lock of
+    ``runs/<class>/``.
+
+    :raises ArtifactError: it cannot be removed.
+    """
+    kind = LEFT_BY.match(folder.name)
+    if kind is None:
+        return
+    for left in folder.parent.glob(f"{kind[0]}*"):
+        if left.is_dir() and not left.is_symlink() and not is_held(left):
+            with artifact_errors(left, "removed"):
+                shutil.rmtree(left)
 
 
 def _left_by_extensions(runs: Path, seq: int | None, plan: PlanFile) -> Iterator[Path]:

@@ -65,7 +65,7 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
         type=Path,
         metavar="DIR",
         help="of numbers, where the runs are (default: .benchgate); of logs, record it as the next run of its class "
-        "below this folder (default: write the proof and its evidence into ./proof)",
+        "below this folder (default: write nothing)",
     )
     add_shared(parser, "html", "plan")
     add_ledger(parser)

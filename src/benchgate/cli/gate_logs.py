@@ -6,6 +6,7 @@ import os
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from benchgate.cli.say import complain, say, show
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from benchgate.gates.policy import GatePolicy
     from benchgate.interop.log import Samples
     from benchgate.models import BenchRunReport, LogSource
+    from benchgate.report.publish import Publication
 
 TIMEOUT: float = 600.0
 """Time limit that a record states, in seconds; what the other harness had is not known."""
@@ -71,11 +73,10 @@ def reading(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def gate_logs(args: argparse.Namespace, paths: Sequence[Path]) -> int:
-    """Judge two logs, and record or write what was decided."""
+    """Judge two logs, and record what was decided if an output folder is named."""
     from benchgate.artifacts.sealed_plan import SealedPlan
     from benchgate.report.publish import VARIABLE, Publication, write_case
     from benchgate.runner.judging import write_evidence
-    from benchgate.verify.validate import validate_file
     from benchgate.wording.block import Door, block
 
     publication = Publication(html=args.html, summary=os.environ.get(VARIABLE))
@@ -83,10 +84,6 @@ def gate_logs(args: argparse.Namespace, paths: Sequence[Path]) -> int:
     sealed = SealedPlan.read_file(args.plan, "sealed plan") if args.plan else None
     logs, facts, started = _facts(args, paths, sealed)
     judgement, published = _decided(args, facts, started, sealed)
-    folder = published.folder if published else Path("proof")
-    if published is None:
-        for path in write_evidence(judgement, sealed, folder):
-            validate_file(path)
     for line in _sides(logs, facts.report.source):
         say(line)
     if published is not None:
@@ -94,15 +91,28 @@ def gate_logs(args: argparse.Namespace, paths: Sequence[Path]) -> int:
         if args.html is None and find_spec("jinja2") is not None:
             publication = replace(publication, html=args.out / "gate.html")
     page = "--html=page.html" if publication.html is None else ""
-    show(block(judgement, Door(verbosity=args.verbose, more="-v", page=page, files=str(folder))))
-    compared = [folder] if published or (folder / "proof.json").exists() else []
-    problems = [publication.write_page([folder]), publication.append_summary(compared)]
+    files = str(published.folder) if published else ""
+    show(block(judgement, Door(verbosity=args.verbose, more="-v", page=page, files=files)))
     if published is not None:
+        problems = _shown(publication, published.folder)
         say(f"head      {published.head}")
         problems.append(published.problem)
+    elif publication.html is not None or publication.summary:
+        with TemporaryDirectory() as evidence:
+            write_evidence(judgement, sealed, Path(evidence))
+            problems = _shown(publication, Path(evidence))
+    else:
+        problems = []
     for problem in filter(None, (*problems, *judgement.faults)):
         complain(problem)
     return 1 if any(problems) else judgement.exit_status
+
+
+def _shown(publication: Publication, folder: Path) -> list[str | None]:
+    """Write page and summary of a record, or of evidence that nobody keeps; return why one is not written."""
+    is_compared = any((folder / name).exists() for name in ("record.json", "proof.json"))
+    compared = [folder] if is_compared else []
+    return [publication.write_page([folder]), publication.append_summary(compared)]
 
 
 def _decided(

@@ -138,6 +138,7 @@ def run_notes(facts: Facts) -> Iterator[Blocker]:
     if count := sum(result.differs for result in facts.report.per_case):
         text = f"not deterministic: {count} of {len(facts.report.per_case)} scores differ"
         yield "not_deterministic", f"{text} from what the same rubric gave the same outputs"
+    yield from _masked(facts.report, facts.beside)
     yield from _http(facts.report, facts.beside)
     now, before = fingerprints(facts.report), facts.fingerprints or fingerprints(facts.beside)
     if len({*now, *before}) > 1:
@@ -174,6 +175,14 @@ def observer_noise(report: BenchRunReport, figures: Figures | None) -> Iterator[
 def _half_width(head: Significance) -> float:
     low, high = head.delta_ci_low, head.delta_ci_high
     return 0.0 if low is None or high is None else (high - low) / 2
+
+
+def _masked(*reports: BenchRunReport | None) -> Iterator[Blocker]:
+    """Yield how many trials of the session said a key or token."""
+    results = [result for report in reports if report is not None for result in report.per_case]
+    if count := sum(result.masked for result in results):
+        what = "a key or token in what they returned or said was masked"
+        yield "secret_masked", f"{count} of {counted(len(results), 'trial')}: {what}"
 
 
 def _http(*reports: BenchRunReport | None) -> Iterator[Blocker]:

@@ -26,6 +26,7 @@ from benchgate.loader.observer import load_observer
 from benchgate.loader.rubric_source import rubric_digest
 from benchgate.loader.system_checkpoint import SystemCheckpoint
 from benchgate.loader.task_class import load_task_class
+from benchgate.wire.secrets import Masker
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -105,6 +106,7 @@ class LoadedClass:
     run: RunTable
     folders: Mapping[str, str]
     retired: Mapping[str, str] = field(default_factory=dict)
+    masker: Masker = field(default_factory=Masker, repr=False)
     _loaded: dict[str, tuple[BenchCase | BenchCaseLoadError, int]] = field(
         default_factory=dict, repr=False
     )
@@ -191,6 +193,7 @@ def load_class(
         run=run,
         folders={shown_name(name): name for name in folder_names(path) if name not in retired},
         retired=retired,
+        masker=Masker(run.pass_env or ()),
         _texts=texts,
     )
 

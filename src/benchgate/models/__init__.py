@@ -116,6 +116,7 @@ class TrialResult(WireModel):
     :param http_sha256: SHA-256 of the recording of these requests, which answered them or was made; of several, one
         over theirs.
     :param observed: what came of observing the output; left out of a class without an observer.
+    :param masked: a key or token was taken out of its output, of what was observed, or of a text; left out if not.
     :param differs: of a replay: the same rubric had scored the same output otherwise; left out if not.
     """
 
@@ -138,6 +139,7 @@ class TrialResult(WireModel):
     http_cassettes: tuple[Text, ...] = ()
     http_sha256: Sha256 | None = None
     observed: Observed | None = Field(default=None, exclude_if=lambda seen: seen is None)
+    masked: bool = Field(default=False, exclude_if=lambda masked: not masked)
     differs: bool = Field(default=False, exclude_if=lambda differs: not differs)
 
     @property

@@ -39,6 +39,7 @@ class Reports:
             if report.when == "call" and item.result is not None:
                 # Its own, for it may have run ahead of its turn, or waited for another to end.
                 report.duration = item.result.duration_seconds
+            report.sections = self._masked(item, report.sections)
             result = self._result(item, report)
             if report.when == "setup" and not report.passed:
                 self._session.trials.over(item.nodeid)
@@ -110,6 +111,12 @@ class Reports:
             detail=first_line(report),
             usage=item.result.usage if item.result else item.used,
         )
+
+    def _masked(self, item: CaseItem, sections: list[tuple[str, str]]) -> list[tuple[str, str]]:
+        """Return what an item printed without keys; pytest and others show it, and write it into files."""
+        masker = self._session.benches[item.task_class].masker
+        masker.look()  # another process may have run the trial
+        return [(title, masker.text(text)) for title, text in sections]
 
     def _checkpoint(self, name: str, side: Side) -> str | None:
         """Return the digest of what this process hands over; ``None`` also if it cannot read the file."""

@@ -29,6 +29,9 @@ def start(config: pytest.Config, selection: Selection) -> None:
     if not hasattr(config.hook, "pytest_timeout_set_timer"):
         msg = "benchgate enforces time limits with pytest-timeout, which is switched off: drop -p no:timeout"
         raise pytest.UsageError(msg)
+    if getattr(config.option, "dist", "no") == "each":
+        msg = "--dist=each would run each case once in every worker: type --dist=load; --bench-trials=N repeats cases"
+        raise pytest.UsageError(msg)
     session = BenchSession(config, selection)
     session.open()
     config.pluginmanager.register(session, "benchgate-session")

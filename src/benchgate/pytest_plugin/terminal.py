@@ -14,6 +14,7 @@ from benchgate.gates.baseline import RERUN
 from benchgate.gates.exit_status import HELD
 from benchgate.pytest_plugin.item_outcome import OF_BASELINE
 from benchgate.pytest_plugin.options import places_of
+from benchgate.pytest_plugin.workers import GROUPING
 from benchgate.wire.run_options import misspelled
 from benchgate.wording import details, tier
 from benchgate.wording.block import Door, block, threshold_lines
@@ -61,6 +62,9 @@ class Terminal:
                     ", isolation none: -s, --pdb and --trace run trials here, and nothing is gated"
                 )
             lines.append(printable(text))
+        dist = config.getoption("dist", "no")
+        if dist in GROUPING:
+            lines.append(f"benchgate: --dist={dist}: cases are handed out one by one, as with load")
         waiting = {
             system.name
             for request in session.requests.values()

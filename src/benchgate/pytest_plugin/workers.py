@@ -20,10 +20,15 @@ from benchgate.pytest_plugin.trials import TRACEBACK
 from benchgate.trials.executor import TrialRecord
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from benchgate.pytest_plugin.controller import Controller
 
 
 ADDOPTS = "PYTEST_ADDOPTS"
+
+GROUPING = frozenset({"loadfile", "loadgroup", "loadscope"})
+"""Values of ``--dist`` with which pytest-xdist waits for ever, or fails, when a worker dies (xdist 784 and 1327)."""
 
 
 def restore_addopts(before: str | None) -> None:
@@ -60,6 +65,33 @@ class Workers:
         config.add_cleanup(lambda: restore_addopts(self._addopts))
         self._tracebacks = Path(tempfile.mkdtemp(prefix="benchgate-"))
         config.add_cleanup(partial(shutil.rmtree, self._tracebacks, ignore_errors=True))
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Any) -> Any:
+        """Hand out cases one by one, where xdist would hand out groups: no case depends on another."""
+        if config.getoption("dist") not in GROUPING:
+            return None
+        from xdist.scheduler import LoadScheduling  # type: ignore[import-untyped]
+
+        return LoadScheduling(config, log)
+
+    @pytest.hookimpl(optionalhook=True, tryfirst=True)  # before anything is written
+    def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
+        """
+        Refuse tests that may need their group beside cases.
+
+        :raises pytest.UsageError: names one of them.
+        """
+        config = self._session.config
+        dist = config.getoption("dist")
+        if dist not in GROUPING:
+            return
+        for node_id in ids:
+            if not is_case_file(config.rootpath / node_id.partition("::")[0]):
+                why = f"cases and other tests in one session, such as {node_id}"
+                risk = "a worker that dies would keep pytest-xdist waiting for ever"
+                steps = "type --dist=load, or run the cases by themselves, with --bench=CLASS"
+                raise pytest.UsageError(f"--dist={dist}: {why}: {risk}; {steps}")
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:

@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from benchgate.errors import EvalError, brief
+from benchgate.errors import MAX_MESSAGE, EvalError, brief, excerpt
 from benchgate.live.executor import LiveExecutor
 from benchgate.remote.attempt import BENCHGATE, Answer, versions
 from benchgate.remote.worker_bench import worker_benches
@@ -24,7 +24,7 @@ from benchgate.trials.pacing import Pacing, Turns
 from benchgate.wire.parsing import collector_paused
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from benchgate.remote.attempt import Attempt, SentClass
     from benchgate.remote.worker_bench import Systems
@@ -82,6 +82,8 @@ def receive(
                     bench.check(name, declares, worker.state.nthreads)
     except EvalError as error:
         return Answer(kind="refused", worker=worker.address, why=str(error))
+    except Exception as error:
+        return Answer(kind="refused", worker=worker.address, why=_said(error))
     worker_benches().compared.add(sent)
     return Answer(kind="ready", worker=worker.address, why=mixed)
 
@@ -98,6 +100,24 @@ def run_attempt(attempt: Attempt) -> Answer:
 
     worker = get_worker()
     answer = partial(Answer, worker=worker.address)
+    try:
+        return _answered(attempt, worker, answer)
+    except (
+        Exception
+    ) as error:  # outside the trial, by something that its system changed in this process
+        # As text: of a deep traceback, as that of a RecursionError, Dask tells its client nothing at all.
+        return answer(kind="elsewhere", why=f"failed on its worker with {_said(error)}")
+
+
+def _said(error: Exception) -> str:
+    try:
+        text = str(error)
+    except Exception:  # of a foreign exception may raise anything
+        text = "which cannot be shown"
+    return excerpt(f"{type(error).__name__}: {text}", MAX_MESSAGE)
+
+
+def _answered(attempt: Attempt, worker: Any, answer: Callable[..., Answer]) -> Answer:
     try:
         with worker_benches().using(attempt.sent.sha256) as bench:
             if bench is None or attempt.sent not in worker_benches().compared:
@@ -159,4 +179,7 @@ def _run(runner: TrialRunner, request: TrialRequest) -> TrialRecord:
     # One for each trial: while it is open, nothing can end the process, and Dask must be able to.
     call = LiveExecutor(lambda request, _: runner.run(request), 1, prints=worker_benches().prints)
     with closing(call) as executor:
-        return executor.submit(request).result()
+        record = executor.submit(request).result()
+    if runner.masker is None or not record.printed:
+        return record
+    return replace(record, printed=runner.masker.text(record.printed))

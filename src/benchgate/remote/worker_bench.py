@@ -149,6 +149,7 @@ class WorkerBench:
             alone=alone,
             observer=bench.observer(),
             http=HttpTerms(system=system.name, class_path=bench.path),
+            masker=bench.masker,
         )
 
     def relative(self, path: Path) -> str | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from functools import cache
 from itertools import takewhile
@@ -20,7 +19,7 @@ from benchgate.gates.labels import seen_in
 from benchgate.ids import RunPlan
 from benchgate.looks.chain import ChainLooks, counter_of
 from benchgate.wire import clock
-from benchgate.wire.writing import make_folder, write_file
+from benchgate.wire.writing import write_draft
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -257,7 +256,9 @@ def record_reports(
     """
     from benchgate.artifacts.plan import plan_file
 
-    store = RunStore(out, facts.report.task_class, "full", unfinished_name(clock.now()))
+    store = RunStore(
+        out, facts.report.task_class, "full", unfinished_name(clock.now(), command="gate")
+    )
     plan = plan_file(
         RunPlan.of_report(facts.report),
         timeout=timeout,
@@ -272,22 +273,16 @@ def record_reports(
         store.close()
 
 
-def write_evidence(judgement: Judgement, sealed: SealedPlan | None, folder: Path) -> list[Path]:
+def write_evidence(judgement: Judgement, sealed: SealedPlan | None, folder: Path) -> None:
     """
-    Write the evidence into a folder, and return its files; what an earlier comparison left there is removed.
+    Write the evidence into an empty folder.
 
     :raises ArtifactError: it cannot be written.
     """
-    from benchgate.artifacts.proof import PROOF_PARTS
     from benchgate.artifacts.run_evidence import judged_comparison, run_files
 
     if judgement.decision is None:
-        return []
+        return
     files = run_files(*judged_comparison(judgement, judgement.decision, clock.now(), sealed))
-    make_folder(folder)
-    for name in (*PROOF_PARTS.values(), "evaluation.json", "proof.json", "promotion.json"):
-        if name not in files and os.path.lexists(folder / name):
-            os.unlink(folder / name)
     for name, data in files.items():
-        write_file(folder / name, data)
-    return [folder / name for name in files]
+        write_draft(folder / name, data)

@@ -66,7 +66,10 @@ def merge(settings: RunSettings) -> ClassRun:
         if beside is not None:
             systems["baseline"] = find_system(bench.task_class, beside)
         request = RunRequest(
-            bench=bench, systems=systems, settings=settings, unfinished=unfinished_name(clock.now())
+            bench=bench,
+            systems=systems,
+            settings=settings,
+            unfinished=unfinished_name(clock.now(), command="merge"),
         )
         run = ClassRun(request, Grounds.read(settings, bench.path))
         every = run.candidate.every_key()

@@ -84,6 +84,7 @@ class _ServedClass:
             observer=observer,
             http=HttpTerms(system=system.name, class_path=bench.path, record=drafts),
             is_timeout=is_timeout,
+            masker=bench.masker,
         )
         if self.processes is not None:
             runner = self.processes.around(runner, system.name, run.settings.limit)

@@ -40,10 +40,20 @@ def without_usage(produced: object, meter: UsageMeter) -> object:
 
 
 class Observing:
-    """What one attempt observes: ``texts`` are all observations so far; if it ``goes_on``, another makes the next."""
+    """
+    What one attempt observes: ``texts`` are all observations so far; if it ``goes_on``, another makes the next.
 
-    def __init__(self, observer: ClassObserver | None, then: TrialRecord | None) -> None:
+    :param masked: takes keys out of a JSON text.
+    """
+
+    def __init__(
+        self,
+        observer: ClassObserver | None,
+        then: TrialRecord | None,
+        masked: Callable[[str], str],
+    ) -> None:
         self._observer, self._is_on = observer, then is not None
+        self._masked = masked
         self.seen = then.result.observed if then else None
         self.texts = then.observations if then else ()
         self.goes_on = False
@@ -58,7 +68,7 @@ class Observing:
             own = case.for_trial()
             try:
                 found = call(self._observer.call, own, json.loads(output))
-                text = output_json(without_usage(found, own.usage), "observation")
+                text = self._masked(output_json(without_usage(found, own.usage), "observation"))
             finally:
                 used = total((self.seen.usage, own.usage.total()))
                 self.seen = self.seen.model_copy(update={"usage": used})

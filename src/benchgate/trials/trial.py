@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import sys
 import sysconfig
 import time
 from collections.abc import Awaitable, Callable, Mapping
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from benchgate.taxonomy import Taxonomy
     from benchgate.trials.executor import TrialRequest
     from benchgate.trials.trial_http import HttpTerms
+    from benchgate.wire.secrets import Masker
 
 
 FOREIGN: Final = tuple(
@@ -65,6 +67,7 @@ class TrialRunner:
     :param observer: what observes outputs, each observation in an attempt of its own; ``None``: nothing does.
     :param observes: an output, if the system is an observer in a process of its own, and is handed the whole case.
     :param is_timeout: recognises the exception with which the caller's alarm ends a trial.
+    :param masker: takes keys out of all that the trial says; ``None``: whoever reads what it says does so.
     """
 
     task_class: str
@@ -78,6 +81,7 @@ class TrialRunner:
     observer: ClassObserver | None = None
     observes: tuple[object, ...] = ()
     is_timeout: Callable[[BaseException], bool] = lambda error: isinstance(error, TrialTimeout)
+    masker: Masker | None = None
 
     def run(self, request: TrialRequest) -> TrialRecord:
         """
@@ -119,7 +123,10 @@ class _Attempt:
         self._retry_after: float | None = None
         self._asked: object = runner.system
         self._then = request.then
-        self._observing = Observing(runner.observer, request.then)
+        self._is_masked = False
+        if runner.masker is not None:
+            runner.masker.look()
+        self._observing = Observing(runner.observer, request.then, self._masked_json)
         number = len(self._observing.texts) + 1 if request.then else 0
         terms = runner.http and replace(runner.http, number=number)
         self._http = TrialHttp(terms, request.case) if terms else None
@@ -147,8 +154,32 @@ class _Attempt:
     def _called(self, function: Callable[..., Any], case: BenchCase, *args: Any) -> Any:
         self._asked = function
         case._http = self._http  # noqa: SLF001 - not a field: it is no data
-        found = function(case, *args)
-        return self._runner.wait(found, self._request.limit) if isawaitable(found) else found
+        depth = sys.getrecursionlimit()
+        try:
+            found = function(case, *args)
+            return self._runner.wait(found, self._request.limit) if isawaitable(found) else found
+        finally:
+            # With a lower one than before nothing that comes next could run.
+            if sys.getrecursionlimit() < depth:
+                sys.setrecursionlimit(depth)
+            if self._runner.masker is not None:
+                self._runner.masker.look()  # it may have put a key into the environment
+
+    def _masked(self, text: str) -> str:
+        """Return a text without keys, and note whether it had one."""
+        if self._runner.masker is None:
+            return text
+        masked = self._runner.masker.text(text)
+        self._is_masked = self._is_masked or masked != text
+        return masked
+
+    def _masked_json(self, text: str) -> str:
+        """Return a JSON text without keys, and note whether it had one."""
+        if self._runner.masker is None:
+            return text
+        masked = self._runner.masker.json(text)
+        self._is_masked = self._is_masked or masked != text
+        return masked
 
     def _answer(self, case: BenchCase, work: WorkFolder) -> str:
         output = self._runner.observes
@@ -156,7 +187,8 @@ class _Attempt:
         produced = self._called(self._runner.system, handed, *output)
         self._check_payload(produced)
         self._left_files = work.has_files() and self._runner.observer is None
-        return output_json(without_usage(produced, self._case.usage))
+        # Masked before anything else reads it, so that what is scored is what is recorded.
+        return self._masked_json(output_json(without_usage(produced, self._case.usage)))
 
     def _check_payload(self, produced: object) -> None:
         """Refuse an invalid RL payload before it is serialised and scored."""
@@ -172,9 +204,27 @@ class _Attempt:
     def _checked(self, score: object) -> BenchScore:
         if type(score) is not BenchScore:
             kind = f"{type(score).__module__}.{type(score).__qualname__}"
-            raise self._violated(f"returned {kind} {_excerpt(score, repr)}; expected a BenchScore")
+            shown = self._excerpt(score, repr)
+            raise self._violated(f"returned {kind} {shown}; expected a BenchScore")
         # Validated once more, from its plain fields: model_construct and object.__setattr__ skip validation.
-        return BenchScore.model_validate(dict(vars(score))).kept()
+        checked = BenchScore.model_validate(dict(vars(score)))
+        explanation = checked.explanation
+        if explanation is not None:
+            explanation = self._masked(explanation)
+        evidence = {name: self._masked(text) for name, text in checked.evidence.items()}
+        if explanation != checked.explanation or evidence != dict(checked.evidence):
+            fields = {**vars(checked), "explanation": explanation, "evidence": evidence}
+            checked = BenchScore.model_validate(fields)
+        return checked.kept()
+
+    def _excerpt(self, value: object, show: Callable[[object], str], limit: int = 120) -> str:
+        """Return the beginning of what a foreign object says of itself; masked first, or half a key would be left."""
+        try:
+            text = show(value)
+        except Exception as error:  # repr and str of a foreign object may raise anything
+            return f"<{show.__name__}() raised {type(error).__name__}>"
+        text = text.encode(errors="backslashreplace").decode()
+        return excerpt(self._masked(text), limit)
 
     def _violated(self, message: str) -> RubricViolation:
         return RubricViolation(self._runner.task_class, self._case.case_id, message)
@@ -194,7 +244,7 @@ class _Attempt:
             self._raised_at = _raised_at(error)
             if self._outcome == "rubric_error":
                 error = self._as_violation(error)
-            text = f"{type(error).__name__}: {_excerpt(error, str, MAX_MESSAGE)}"
+            text = f"{type(error).__name__}: {self._excerpt(error, str, MAX_MESSAGE)}"
             if is_unavailable(self._asked, error):
                 self._outcome, self._detail = "unavailable", text
                 self._retry_after = retry_after(error)
@@ -214,10 +264,10 @@ class _Attempt:
         if isinstance(error, ValidationError) and error.title == "BenchScore":
             fault = error.errors(include_url=False)[0]
             where = ".".join(map(str, fault["loc"]))
-            shown = _excerpt(fault["input"], repr)
+            shown = self._excerpt(fault["input"], repr)
             error = self._violated(f"BenchScore.{where}: {fault['msg']}; found {shown}")
         if isinstance(error, RubricViolation):
-            self._violation = str(error)
+            self._violation = self._masked(str(error))
         return error
 
     def hung_up(self) -> None:
@@ -246,16 +296,27 @@ class _Attempt:
         self._detail, self._violation = told.result.detail, told.violation or self._violation
         self._raised_at, self._retry_after = told.raised_at, told.retry_after
 
+    def _masked_detail(self, text: str | None) -> str | None:
+        return text if text is None else self._masked(text)
+
     def record(self, duration: float) -> TrialRecord:
         seen, http = self._observing, self._http
+        # Of a process of its own, too, which knows no variables but those that it is given.
+        modes = tuple(
+            mode.model_copy(update={"detail": self._masked_detail(mode.detail)})
+            for mode in self._modes
+        )
+        detail = self._masked_detail(self._detail)
         now: dict[str, Any] = {
             "outcome": self._outcome,
             "score": self._score,
-            "failure_modes": self._modes,
-            "detail": self._detail,
+            "failure_modes": modes,
+            "detail": detail,
+            "masked": self._is_masked,
             "http_cassettes": http.replayed if http else (),
         }
         if self._then is not None:
+            now["masked"] = now["masked"] or self._then.result.masked
             result = seen.result(self._then, self._http_sha256, now)
         else:
             now |= {"duration_seconds": duration, "left_files": self._left_files}
@@ -279,11 +340,3 @@ def _raised_at(error: BaseException) -> tuple[Path, int] | None:
         if os.path.isabs(file) and not file.startswith(FOREIGN):  # "<string>" is no file
             place = Path(file), line
     return place
-
-
-def _excerpt(value: object, show: Callable[[object], str], limit: int = 120) -> str:
-    try:
-        text = show(value)
-    except Exception as error:  # repr and str of a foreign object may raise anything
-        return f"<{show.__name__}() raised {type(error).__name__}>"
-    return excerpt(text.encode(errors="backslashreplace").decode(), limit)

@@ -15,6 +15,7 @@ from benchgate.artifacts.run_kinds import RunRecord
 from benchgate.audit.chain import (
     FOLDER_NAME,
     HEAD_FILE,
+    LEFT_BY,
     PLAN_FILE,
     RECORD_FILE,
     UNFINISHED,
@@ -253,4 +254,10 @@ def _incompleteness(
         message = f"record {waiting} is not entered in {HEAD_FILE}: its process was killed"
         yield ChainFault(waiting, runs, message)
     for path in sorted(runs.glob(f"{UNFINISHED}*")):
-        yield ChainFault(AFTER, path, "a session began and left no record: it was killed or exited")
+        command = LEFT_BY.match(path.name)
+        if command is None:
+            message = "a session began and left no record: it was killed or exited"
+        else:
+            what = f"benchgate {command[1]}"
+            message = f"{what} began and left no record: it was killed; type it again"
+        yield ChainFault(AFTER, path, message)

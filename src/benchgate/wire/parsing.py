@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 MAX_JSON_BYTES: Final = 256 * 1024 * 1024
-MAX_JSON_VALUES: Final = 5_000_000
-"""Largest artifact that is read, and that is written; the record of a hundred thousand trials is smaller."""
+MAX_JSON_VALUES: Final = 10_000_000
+"""Largest artifact that is read, and that is written; that of a run with the most trials, 200,000, is smaller."""
 
 _TEXT: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"')
 
