@@ -48,7 +48,9 @@ class Progress:
         self._ran += result.duration_seconds <= self._clock() - self._started
 
     def line(self) -> str:
-        """Return how far the run is; numbers only."""
+        """Return how far the run is; numbers only, and nothing before it is known how many trials there are."""
+        if not self._total:
+            return ""
         done = f"benchgate: {self._outcomes.total()} of {counted(self._total, 'trial')}"
         return ", ".join(filter(None, (done, self.counts())))
 
