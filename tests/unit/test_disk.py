@@ -10,6 +10,7 @@ import threading
 import pytest
 
 from benchgate.isolation.disk import DEEPEST, LEAST, Disk
+from benchgate.isolation.privileges import drop
 from tests.unit.test_privileges import _become_nobody, in_child
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="isolation needs Linux")
@@ -115,7 +116,7 @@ def test_an_ordinary_user_counts_what_it_may_read(tmp_path):
         return [Disk(os.curdir, most * LEAST).is_over(LONG) for most in (11, 12)]
 
     # Nobody may search the folders above, which are of the user who runs the tests.
-    assert in_child(lambda: os.chdir(tmp_path), _become_nobody, counted) == [True, False]
+    assert in_child(lambda: os.chdir(tmp_path), _become_nobody, drop, counted) == [True, False]
     closed.chmod(0o700)
     listed.chmod(0o700)
 
