@@ -111,7 +111,8 @@ def keep_open(descriptors: Collection[int]) -> None:
 def children(pid: int) -> list[int]:
     """Return the children of all threads of a process; none of one that is gone."""
     found: list[int] = []
-    for task in Path(f"/proc/{pid}/task").glob("*/children"):
-        with suppress(OSError):
-            found += map(int, task.read_text().split())
+    with suppress(OSError):
+        for task in os.listdir(f"/proc/{pid}/task"):
+            with suppress(OSError), open(f"/proc/{pid}/task/{task}/children", "rb") as file:
+                found += map(int, file.read().split())
     return found
