@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchgate.cli.gate_logs import add_reading, report_of_log
-from benchgate.cli.options import add_policy, add_root, guarded, policy_of, refuse
+from benchgate.cli.options import add_policy, add_root, guarded
 from benchgate.cli.say import say
 from benchgate.errors import ArtifactError, counted
 from benchgate.wire import clock
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from benchgate.models import BenchRunReport
 
 
-OF_A_PLAN = ("log", "trials", "baseline", "out", "map", "metric", "format")
-
-
 def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
     """Declare the command."""
     parser = commands.add_parser(
@@ -33,15 +30,9 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
         help="say what a run can show and cost before it is run, and seal its bar",
         description="Simulates runs from the baseline's own trials and asks the gate about them: which verdicts there "
         "can be and which gain would be found. Says what the run costs, and writes a sealed plan, which a run cites "
-        "with --bench-plan=FILE. With --aa RUN it measures false alarms instead.",
+        "with --bench-plan=FILE.",
     )
-    parser.add_argument("task_class", metavar="CLASS", nargs="?")
-    parser.add_argument(
-        "--aa",
-        metavar="RUN",
-        help="no plan: compare the trials of this run, a number or a path, with each other; every promotion is a false "
-        "alarm, and more of them than alpha exit with 1",
-    )
+    parser.add_argument("task_class", metavar="CLASS")
     add_root(parser)
     parser.add_argument("--baseline", type=Path, metavar="PATH", help="default: the pinned one")
     parser.add_argument(
@@ -70,11 +61,6 @@ def _execute(args: argparse.Namespace) -> int:
     """Print and write a plan; 2 without a baseline to plan with or over another plan, 1 if the class is unknown."""
     from benchgate.wire.writing import model_bytes, write_file
 
-    if args.aa is not None:
-        refuse(args, OF_A_PLAN, "--aa")
-        return _false_alarms(args)
-    if args.task_class is None:
-        raise ValueError("give a CLASS to plan a run of, or --aa=RUN")
     read = report_of_log if args.log else _of_class
     report, policy, trials = read(args)
     plan = _sealed(report, policy, args.trials or trials, args.runs)
@@ -87,26 +73,6 @@ def _execute(args: argparse.Namespace) -> int:
     option = "--plan" if args.log else "--bench-plan"
     say(f"written   {target}: cite it with {option}={target}")
     return 0
-
-
-def _false_alarms(args: argparse.Namespace) -> int:
-    from benchgate.audit.runs import record_path
-    from benchgate.gates.baseline import arm, read_baseline, read_policy_of
-    from benchgate.gates.forecast import REPETITIONS, false_promotions
-
-    path = record_path(args.aa, args.runs, args.task_class)
-    record = path / "record.json" if path.is_dir() else path
-    run = read_baseline(record)
-    if run.report is None or run.problems:
-        raise ArtifactError(path, "; ".join(run.problems))
-    policy = policy_of(args, read_policy_of(record).model_dump(mode="json"))
-    promoted = false_promotions(arm(run.report), policy)
-    share = promoted / REPETITIONS
-    say(
-        f"alarms    {promoted} of {REPETITIONS} comparisons of the run with itself promote ({share:.1%}); "
-        f"about {policy.alpha / 2:.1%} should, and more than {policy.alpha:.1%} are too many"
-    )
-    return 0 if share <= policy.alpha else 1
 
 
 def _of_class(args: argparse.Namespace) -> tuple[BenchRunReport, GatePolicy, int]:

@@ -268,26 +268,3 @@ def _scaled(tried: Chance, policy: GatePolicy, room: float) -> float:
 
 def _quantiles(policy: GatePolicy) -> tuple[float, float]:
     return -_NORMAL.inv_cdf(policy.alpha / 2), _NORMAL.inv_cdf(POWER)
-
-
-def false_promotions(side: Arm, policy: GatePolicy) -> int:
-    """
-    Return in how many of :data:`REPETITIONS` comparisons of a run with itself the gate promotes, always falsely.
-
-    Each takes two different trials of each case, one for either side, without penalties.
-
-    :raises ValueError: a case has fewer than two trials, or the claim is not ``better``.
-    """
-    if policy.claim != "better":
-        message = f"the claim is {policy.claim!r}; a run is compared with itself under better"
-        raise ValueError(message)
-    if min(map(len, side.trials or ((),))) < 2:
-        message = "a run is compared with itself by its trials: at least 2 of each case are needed"
-        raise ValueError(message)
-    draw, promoted = random.Random(0), 0  # noqa: S311 - for statistics, not for secrets
-    clean = replace(side, penalties=(0.0,) * len(side.scores), trials=None, facts=None)
-    for _ in range(REPETITIONS):
-        pairs = [draw.sample(row, 2) for row in side.trials or ()]
-        before, after = (replace(clean, scores=scores) for scores in zip(*pairs, strict=True))
-        promoted += _decision(before, after, policy).promotion_allowed
-    return promoted
