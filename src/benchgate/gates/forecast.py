@@ -63,10 +63,17 @@ class Chance(NamedTuple):
 
 class Forecast(NamedTuple):
     """
-    What a comparison with a baseline can show; most of it as :class:`~benchgate.artifacts.sealed_plan.Prediction`.
+    What a comparison with a baseline can show; ``None`` is not known, or not to be had.
 
+    :param units: cases, or clusters where cases share some.
+    :param obstacle: why even the best candidate would not be promoted; ``None`` if it would.
+    :param looks: looks at this baseline that can promote, from the first; ``None`` if any can.
     :param chance: of the policy's target effect, or of no gain for ``not_worse``; ``None`` if nothing is inferred, or
-        all scores are equal, which does not say how they vary; ``uneven`` if half of the units gain nothing.
+        all scores are equal, which does not say how they vary.
+    :param uneven: the same if half of the units gain nothing and half twice as much.
+    :param detectable: the gain that is found with the policy's power.
+    :param smallest_margin: what ``not_worse`` can show if no case changes.
+    :param is_lower_limit: no two trials of a case differ in the baseline, so that pairing may find more.
     """
 
     units: int
