@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from benchgate.cli.options import Parsers
     from benchgate.interop.vectors import Kind
 
-OF_LOGS = ("map", "metric", "format", "where", "errors_by", "html", "plan")
+OF_LOGS = ("map", "metric", "format", "where", "errors_by", "html")
 OF_NUMBERS = ("task_class", "out")
 REFUSED = {
     "record": (*OF_LOGS, "baseline_id", "candidate_id", "ledger"),
@@ -67,7 +67,7 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
         help="of numbers, where the runs are (default: .benchgate); of logs, record it as the next run of its class "
         "below this folder (default: write nothing)",
     )
-    add_shared(parser, "html", "plan")
+    add_shared(parser, "html")
     add_ledger(parser)
     parser.add_argument(
         "-v", "--verbose", action="count", default=0, help="show all cases, the rule and the codes"
