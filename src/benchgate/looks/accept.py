@@ -23,6 +23,7 @@ from benchgate.wire.canonical import digest
 
 if TYPE_CHECKING:
     from benchgate.gates.decision import Blocker, Remark
+    from benchgate.gates.judge import Counter
     from benchgate.gates.looks import LookNumber
     from benchgate.gates.vectors import Judged
 
@@ -50,9 +51,8 @@ def accept(
         reports.
     :param ledger: counts the looks. Required by ``looks = "spend"`` and ``"spend:K"``: without it nobody knows which
         look this is.
-    :param incumbent: a name of what the baseline is: looks at it are counted together, however often it is measured.
-        By default those at the same scores are. Required by both: measured anew at each step, the same
-        incumbent would be at its first look for ever.
+    :param incumbent: a name for the baseline, which a ledger needs: looks at it are counted together, however often it
+        is measured. By its scores it would be at its first look for ever, if each step measures it anew.
     :raises EvalError: a side or a threshold cannot be used, or the ledger cannot be written.
     """
     if ledger is not None and not isinstance(ledger, LookLedger):
@@ -61,9 +61,8 @@ def accept(
         side if isinstance(side, BenchRunReport) else samples_of(side, name)
         for side, name in ((baseline, "baseline"), (candidate, "candidate"))
     )
-    looks = (policy or {}).get("looks", "count")
-    if looks != "count" and ledger is not None and incumbent is None:
-        raise EvalError(f"looks = {looks!r} needs incumbent=NAME, by which looks are counted")
+    if ledger is not None and incumbent is None:
+        raise EvalError("a ledger counts looks at a name: give incumbent=NAME, that of the baseline")
     if isinstance(before, Arm) and isinstance(after, Arm):
         thresholds = make_policy({**VECTOR_DEFAULTS, **(policy or {})})
         judged, look = judge_samples((before, after), thresholds, ledger, incumbent)
@@ -143,22 +142,30 @@ def _accept_run(
     if run_id(after.task_class, after.per_case) != after.run_id:
         raise EvalError("candidate: its results do not have the run_id that it claims: edited")
     numbers: list[LookNumber] = []
-    add = (ledger or LookLedger()).add
-
-    def count(before: BenchRunReport, after: BenchRunReport) -> LookNumber:
-        looked, rest = looked_at(before, after, policy, is_beside=False), after.digests
-        new = {"cases": digest([dict(rest.cases), rest.scorer, None])}
-        if incumbent is not None:
-            new["at"] = digest([dict(rest.cases), rest.scorer, incumbent])
-        numbers.append(add(looked.model_copy(update=new)))
-        return numbers[0]
-
+    count = _counter(ledger, incumbent, policy, numbers) if ledger else None
     choice = BaselineChoice(path=None, binding=True, requested=True)
     facts = RunFacts(report=after, policy=policy, choice=choice, baseline=baseline_beside(before))
-    judged = judge(facts, count=count if ledger else None)
+    judged = judge(facts, count=count)
     if judged.decision is None:
         raise EvalError("the candidate's run is of a part of the cases, which is not judged")
     return LookDecision.of((judged.figures, judged.decision), len(after.per_case), *numbers)
+
+
+def _counter(
+    ledger: LookLedger, incumbent: str | None, policy: GatePolicy, numbers: list[LookNumber]
+) -> Counter:
+    """Return what counts a look of a run at the name of its baseline, and adds its number to a list."""
+
+    def count(before: BenchRunReport, after: BenchRunReport) -> LookNumber:
+        looked = looked_at(before, after, policy, is_beside=False)
+        digests = after.digests
+        at = digest([dict(digests.cases), digests.scorer, incumbent])
+        cases = digest([dict(digests.cases), digests.scorer, None])
+        number = ledger.add(looked.model_copy(update={"at": at, "cases": cases}))
+        numbers.append(number)
+        return number
+
+    return count
 
 
 def _check_counted(policy: GatePolicy, ledger: LookLedger | None) -> None:
