@@ -169,24 +169,6 @@ def test_a_decision_has_its_figures_and_short_codes():
     assert accept(BEFORE, rows).cost == 40
 
 
-def test_many_baselines_at_their_first_look_are_noted(ledger):
-    found = [
-        accept(side(seed), side(seed + 100), ledger=ledger, incumbent=f"v{seed}")
-        for seed in range(21)
-    ]
-    assert [seed for seed, one in enumerate(found) if "note_many_baselines" in one.notes] == [
-        19,
-        20,
-    ]
-    assert found[19].remarks[-1].message.startswith("20 baselines were compared on these cases")
-    assert (
-        "note_many_baselines" not in accept(side(20), side(1), ledger=ledger, incumbent="v20").notes
-    )  # look 2
-    assert "note_many_baselines" not in accept(side(99), side(1)).notes
-    other = {case.upper(): score for case, score in side(1).items()}
-    assert "note_many_baselines" not in accept(other, other, ledger=ledger, incumbent="v1").notes
-
-
 def test_a_run_and_samples_are_no_two_sides(leveled):
     before, _ = leveled("good")
     with pytest.raises(EvalError, match="two of a kind"):

@@ -153,7 +153,7 @@ def _gate_samples(args: argparse.Namespace, paths: Sequence[Path]) -> int:
     ledger = LookLedger(args.ledger) if args.ledger else None
     sides = (read_side(paths[0]), read_side(paths[1]))
     noted = notes_on_files(*paths)
-    (figures, decision), _ = judge_samples(sides, policy, ledger, noted=noted)
+    figures, decision = judge_samples(sides, policy, ledger, noted=noted)
     names = (args.baseline_id or paths[0].name, args.candidate_id or paths[1].name)
     for label, path in zip(("baseline", "candidate"), paths, strict=True):
         say(f"{label:9} {path}: samples")

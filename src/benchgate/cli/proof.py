@@ -205,7 +205,7 @@ def _comparison(args: argparse.Namespace, checkpoints: Checkpoints | None = None
         names = before, checkpoints.candidate.checkpoint_id
     problems = checkpoints.problems if checkpoints else ()
     ledger = LookLedger(args.ledger) if args.ledger else None
-    judged, _ = judge_samples(
+    judged = judge_samples(
         (sides[0], sides[1]), policy, ledger, problems=problems, noted=notes_on_files(*files)
     )
     return Comparison(

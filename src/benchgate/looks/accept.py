@@ -62,11 +62,13 @@ def accept(
         for side, name in ((baseline, "baseline"), (candidate, "candidate"))
     )
     if ledger is not None and incumbent is None:
-        raise EvalError("a ledger counts looks at a name: give incumbent=NAME, that of the baseline")
+        raise EvalError(
+            "a ledger counts looks at a name: give incumbent=NAME, that of the baseline"
+        )
     if isinstance(before, Arm) and isinstance(after, Arm):
         thresholds = make_policy({**VECTOR_DEFAULTS, **(policy or {})})
-        judged, look = judge_samples((before, after), thresholds, ledger, incumbent)
-        return LookDecision.of(judged, sum(map(len, after.rows)), look)
+        judged = judge_samples((before, after), thresholds, ledger, incumbent)
+        return LookDecision.of(judged, sum(map(len, after.rows)))
     if isinstance(before, Arm) or isinstance(after, Arm):
         raise EvalError("one side is a run and the other is samples; expected two of a kind")
     return _accept_run(before, after, make_policy(policy or {}), ledger, incumbent)
@@ -98,9 +100,9 @@ def judge_samples(
     *,
     problems: tuple[str, ...] = (),
     noted: tuple[Blocker, ...] = (),
-) -> tuple[Judged, LookNumber | None]:
+) -> Judged:
     """
-    Count a look at samples, and judge them; the look is ``None`` if there is no ledger.
+    Count a look at samples if there is a ledger, and judge them.
 
     :param problems: why they are not evidence about the checkpoints that were named.
     :param noted: notes on the files that they were read from.
@@ -109,12 +111,9 @@ def judge_samples(
     _check_counted(policy, ledger)
     try:
         look = ledger.add(looked_at_arms(*sides, policy, incumbent)) if ledger else None
-        judged = compare_vectors(
-            *sides, policy, look=look, checkpoint_problems=problems, noted=noted
-        )
+        return compare_vectors(*sides, policy, look=look, checkpoint_problems=problems, noted=noted)
     except ValueError as error:
         raise EvalError(str(error)) from error
-    return judged, look
 
 
 def looked_at_arms(
@@ -127,8 +126,7 @@ def looked_at_arms(
     )
     ids = sorted(baseline.case_ids) if baseline.case_ids else len(baseline.scores)
     at = digest([ids, None, before if incumbent is None else incumbent])
-    cases = digest([ids, None, None])
-    return Looked(at=at, results=(before, after), looks=policy.looks, cases=cases)
+    return Looked(at=at, results=(before, after), looks=policy.looks)
 
 
 def _accept_run(
@@ -141,29 +139,23 @@ def _accept_run(
     _check_counted(policy, ledger)
     if run_id(after.task_class, after.per_case) != after.run_id:
         raise EvalError("candidate: its results do not have the run_id that it claims: edited")
-    numbers: list[LookNumber] = []
-    count = _counter(ledger, incumbent, policy, numbers) if ledger else None
+    count = _counter(ledger, incumbent, policy) if ledger else None
     choice = BaselineChoice(path=None, binding=True, requested=True)
     facts = RunFacts(report=after, policy=policy, choice=choice, baseline=baseline_beside(before))
     judged = judge(facts, count=count)
     if judged.decision is None:
         raise EvalError("the candidate's run is of a part of the cases, which is not judged")
-    return LookDecision.of((judged.figures, judged.decision), len(after.per_case), *numbers)
+    return LookDecision.of((judged.figures, judged.decision), len(after.per_case))
 
 
-def _counter(
-    ledger: LookLedger, incumbent: str | None, policy: GatePolicy, numbers: list[LookNumber]
-) -> Counter:
-    """Return what counts a look of a run at the name of its baseline, and adds its number to a list."""
+def _counter(ledger: LookLedger, incumbent: str | None, policy: GatePolicy) -> Counter:
+    """Return what counts a look of a run at the name of its baseline."""
 
     def count(before: BenchRunReport, after: BenchRunReport) -> LookNumber:
         looked = looked_at(before, after, policy, is_beside=False)
         digests = after.digests
         at = digest([dict(digests.cases), digests.scorer, incumbent])
-        cases = digest([dict(digests.cases), digests.scorer, None])
-        number = ledger.add(looked.model_copy(update={"at": at, "cases": cases}))
-        numbers.append(number)
-        return number
+        return ledger.add(looked.model_copy(update={"at": at}))
 
     return count
 

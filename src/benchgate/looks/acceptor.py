@@ -99,14 +99,14 @@ class Acceptor(Generic[Candidate]):
                 self._before = self._arm(self.incumbent)
             after = self._arm(candidate)
             sides, policy = (self._before, after), self._policy
-            judged, number = judge_samples(sides, policy, self._ledger, self._name)
+            judged = judge_samples(sides, policy, self._ledger, self._name)
             decision = LookDecision.of(judged, self._cost)
             looked = looked_at_arms(*sides, policy, self._name)
-            self._ledger.add(looked.model_copy(update={"decision": decision}))
+            number = self._ledger.add(looked.model_copy(update={"decision": decision}))
             self._cost = 0
             if decision.promotion_allowed:
                 self.incumbent, self._before = candidate, after
-            return Answer(decision.promotion_allowed, int(number or 1), decision.cost)
+            return Answer(decision.promotion_allowed, int(number), decision.cost)
 
     def more_cases(self, before: Samples, after: Samples) -> int | None:
         """Return how many more held cases would show the ``target_effect``, by scores of the search's own cases."""
