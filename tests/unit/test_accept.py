@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import random
 import shutil
-from itertools import chain, combinations_with_replacement, product
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +16,6 @@ from benchgate import (
     LookLedger,
     PolicyError,
     accept,
-    decided,
     run_eval,
 )
 from benchgate.cli import main
@@ -404,40 +402,3 @@ def test_signs_that_are_drawn_can_be_significant_at_any_level(n, ledger):
     last = judged(60)
     assert last.look.number == 60
     assert last.promotion_allowed == (n == 50)
-
-
-def test_a_loop_is_told_when_no_score_of_the_rest_could_have_it_accepted():
-    before = {f"t{n}": float(n >= 6) for n in range(8)}
-    policy = {"test": "auto", "score_range": [0, 1]}
-    scores = {"t0": 0.0}
-    assert not decided(before, scores, policy)
-    assert not decided(before, {}, policy)
-    scores |= {"t1": 0.0}
-    found = decided(before, scores, policy)
-    assert [one.code for one in found] == ["p_sign_flip", "exact_lower_bound", "p_pass_fail"]
-    # The baseline failed t2 to t5 alike and passed t6 and t7 alike: of each of them the order does not matter.
-    values = (0.0, 0.5, 1.0)
-    failed, passed = (
-        combinations_with_replacement(values, 4),
-        combinations_with_replacement(values, 2),
-    )
-    for rest in product(failed, passed):
-        after = scores | {f"t{n}": score for n, score in enumerate(chain(*rest), 2)}
-        assert not accept(before, after, policy=policy).promotion_allowed
-    assert decided(before, {"t0": 1.0}, policy | {"looks": "spend"}, look=9)
-
-
-@pytest.mark.parametrize(
-    ("partial", "policy"),
-    [
-        ([0.0], {}),
-        ({"other": 0.0}, {}),
-        ({"t0": 0.0}, {"test": "welch"}),
-        ({"t0": 0.0}, {"score_range": None}),
-        ({"t0": 0.0}, {"claim": "no_regression"}),
-    ],
-)
-def test_what_nobody_can_know_is_refused(partial, policy):
-    before = {f"t{n}": 0.0 for n in range(8)}
-    with pytest.raises(EvalError, match="needs ids, test = auto, score_range"):
-        decided(before, partial, {"test": "auto", "score_range": [0, 1], **policy})

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from benchgate.aggregate import mean
 from benchgate.errors import EvalError, counted, excerpt
 from benchgate.gates.baseline import BaselineChoice, baseline_beside
-from benchgate.gates.certificate import certificate
 from benchgate.gates.figures import Arm
 from benchgate.gates.judge import RunFacts, judge
 from benchgate.gates.policy import VECTOR_DEFAULTS, GatePolicy, make_policy
@@ -22,7 +21,7 @@ from benchgate.models import BenchRunReport
 from benchgate.wire.canonical import digest
 
 if TYPE_CHECKING:
-    from benchgate.gates.decision import Blocker, Remark
+    from benchgate.gates.decision import Blocker
     from benchgate.gates.judge import Counter
     from benchgate.gates.looks import LookNumber
     from benchgate.gates.vectors import Judged
@@ -72,24 +71,6 @@ def accept(
     if isinstance(before, Arm) or isinstance(after, Arm):
         raise EvalError("one side is a run and the other is samples; expected two of a kind")
     return _accept_run(before, after, make_policy(policy or {}), ledger, incumbent)
-
-
-def decided(
-    baseline: Samples, partial: Samples, policy: Mapping[str, Any] | None = None, *, look: int = 1
-) -> list[Remark]:
-    """
-    Return why no score of the cases that ``partial`` lacks can lead :func:`accept` to promote; nothing if one may.
-
-    :param baseline: scores by case id, as ``partial``.
-    :param look: number of the look that this is going to be.
-    :raises EvalError: a side or a threshold cannot be used, or nobody could know.
-    """
-    rules = make_policy({**VECTOR_DEFAULTS, **(policy or {})})
-    before, after = samples_of(baseline, "baseline"), samples_of(partial, "partial", least=0)
-    unfit = rules.test == "welch" or rules.claim == "no_regression" or rules.score_range is None
-    if unfit or after.case_ids is None or not {*after.case_ids} <= {*(before.case_ids or ())}:
-        raise EvalError("decided: needs ids, test = auto, score_range, claim better or not_worse")
-    return certificate(before, after, rules, look)
 
 
 def judge_samples(
@@ -166,7 +147,7 @@ def _check_counted(policy: GatePolicy, ledger: LookLedger | None) -> None:
         raise EvalError(f"looks = {policy.looks!r} {why}")
 
 
-def samples_of(side: Samples, name: str, least: int = 2) -> Arm:
+def samples_of(side: Samples, name: str) -> Arm:
     """Return samples as a side of a comparison; ``name`` is what errors call it."""
     if isinstance(side, Mapping):
         if (other := next((case for case in side if not isinstance(case, str)), None)) is not None:
@@ -179,8 +160,8 @@ def samples_of(side: Samples, name: str, least: int = 2) -> Arm:
         raise EvalError(f"{name} is a {type(side).__name__}; expected {what}")
     else:
         ids, rows = None, [(_number(one, name, str(place)),) for place, one in enumerate(side)]
-    if len(rows) < least:
-        raise EvalError(f"{name}: {counted(len(rows), 'case')}; at least {least} are needed")
+    if len(rows) < 2:
+        raise EvalError(f"{name}: {counted(len(rows), 'case')}; at least 2 are needed")
     return Arm(
         scores=tuple(mean(row) for row in rows),
         case_ids=ids,
