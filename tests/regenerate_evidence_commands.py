@@ -118,10 +118,7 @@ def commands() -> dict[str, Command]:
             "file-and-key": Command(
                 name, ("named.json", "better.json"), {"safety": "optional"}, gate="gate.toml"
             ),
-            "looks": Command(
-                name, ("low.json", "high.json"), {"looks": "spend"}, more=("--ledger=looks",)
-            ),
-            "nobody-counts": Command(name, ("low.json", "high.json"), {"looks": "spend"}),
+            "looks": Command(name, ("low.json", "high.json"), {"looks": "spend"}),
             "text": Command(name, ("low.json", "text.json")),
             "one-value": Command(name, ("low.json", "one.json")),
             "twice": Command(name, ("low.json", "twice.json")),

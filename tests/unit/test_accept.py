@@ -238,9 +238,11 @@ def test_spending_needs_a_ledger(tmp_path, capsys):
         accept(BEFORE, side(1), policy={"looks": "spend"})
     path = write(tmp_path / "a.json", BEFORE)
     other = write(tmp_path / "b.json", side(1))
+    assert main(["gate", str(path), str(other), "--policy=looks=spend"]) == 2
+    assert "needs a ledger" in capsys.readouterr().err
     samples = [f"--baseline-samples={path}", f"--trained-samples={other}", "--run-id=r"]
     assert main(["proof", *samples, "--policy=looks=spend", f"--out={tmp_path}/p"]) == 2
-    assert "needs a ledger" in capsys.readouterr().err
+    assert "compare with benchgate gate A B --ledger FILE" in capsys.readouterr().err
     assert not (tmp_path / "p").exists()
 
 
@@ -340,45 +342,24 @@ def test_a_ledger_that_cannot_be_written_decides_nothing(tmp_path):
         look(BEFORE, side(1), LookLedger(tmp_path / "none" / "looks.jsonl"))
 
 
-def test_the_commands_count_in_the_same_file(tmp_path, capsys):
+def test_gate_counts_looks_at_samples(tmp_path, capsys):
     paths = [
         write(tmp_path / f"{seed}.json", side(seed, 0.5 if seed else 0.0)) for seed in range(4)
     ]
-    ledger = tmp_path / "looks.jsonl"
-    for number, path in enumerate(paths[1:], start=1):
-        given = [
-            f"--baseline-samples={paths[0]}",
-            f"--trained-samples={path}",
-            "--run-id=r",
-            f"--ledger={ledger}",
-        ]
-        status = main(
-            ["proof", *given, "--policy=looks=spend", "--policy=test=auto", f"--out={tmp_path}/p"]
-        )
-        assert status == 0
-        proof = json.loads((tmp_path / "p" / "proof.json").read_bytes())
-        assert proof["look"]["number"] == number
-        assert proof["criteria"]["max_p_value"] == proof["look"]["alpha"]
-        assert main(["verify", *map(str, (tmp_path / "p").glob("*.json"))]) == 0
-    assert "candidate no. 3 compared with this baseline" in capsys.readouterr().err
-    assert look(BEFORE, side(7), LookLedger(ledger)) == 1  # of a name, and not of scores
-
-
-def test_a_number_that_was_lowered_in_one_file_contradicts_the_tests(tmp_path):
-    paths = [write(tmp_path / f"{seed}.json", side(seed)) for seed in range(3)]
+    options = [f"--ledger={tmp_path / 'l'}", "--policy=looks=spend", "--policy=test=auto"]
     for path in paths[1:]:
-        given = [f"--baseline-samples={paths[0]}", f"--trained-samples={path}", "--run-id=r"]
-        main(
-            [
-                "proof",
-                *given,
-                f"--ledger={tmp_path}/l",
-                "--policy=looks=spend",
-                f"--out={tmp_path}/p",
-            ]
-        )
-    file = tmp_path / "p" / "significance.json"
+        assert main(["gate", str(paths[0]), str(path), *options]) == 0
+    assert "candidate no. 3 compared with this baseline" in capsys.readouterr().out
+
+
+def test_a_number_that_was_changed_in_one_file_contradicts_the_tests(leveled, tmp_path):
+    (tmp_path / "bench" / "level" / "gate.toml").write_text('test = "auto"\nlooks = "spend"')
+    leveled("good")
+    leveled("harmful")
+    file = tmp_path / "out" / "evidence" / "level" / "significance.json"
     raw = json.loads(file.read_bytes())
+    assert raw["look"]["number"] == 2
+    assert main(["verify", str(file)]) == 0
     raw["look"]["number"] = 1
     file.write_text(json.dumps(raw))
     assert main(["verify", str(file)]) == 1

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from benchgate.cli.gate_logs import add_reading, gate_logs
 from benchgate.cli.options import (
-    add_ledger,
     add_policy,
     add_shared,
     guarded,
@@ -68,7 +67,12 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
         "below this folder (default: write nothing)",
     )
     add_shared(parser, "html", "plan")
-    add_ledger(parser)
+    parser.add_argument(
+        "--ledger",
+        type=Path,
+        metavar="FILE",
+        help="count the looks at the baseline in this file; a new file begins at look 1",
+    )
     parser.add_argument(
         "-v", "--verbose", action="count", default=0, help="show all cases, the rule and the codes"
     )

@@ -79,20 +79,18 @@ def judge_samples(
     ledger: LookLedger | None,
     incumbent: str | None = None,
     *,
-    problems: tuple[str, ...] = (),
     noted: tuple[Blocker, ...] = (),
 ) -> Judged:
     """
     Count a look at samples if there is a ledger, and judge them.
 
-    :param problems: why they are not evidence about the checkpoints that were named.
     :param noted: notes on the files that they were read from.
     :raises EvalError: looks are to be spent and nobody counts them; or differences beyond all numbers.
     """
     _check_counted(policy, ledger)
     try:
         look = ledger.add(looked_at_arms(*sides, policy, incumbent)) if ledger else None
-        return compare_vectors(*sides, policy, look=look, checkpoint_problems=problems, noted=noted)
+        return compare_vectors(*sides, policy, look=look, noted=noted)
     except ValueError as error:
         raise EvalError(str(error)) from error
 
