@@ -33,9 +33,8 @@ if TYPE_CHECKING:
 SCORES = ("baseline_samples", "trained_samples")
 HARM = ("baseline_safety_samples", "trained_safety_samples")
 OF_PROOF = ("min_confidence_level", "checkpoint", "baseline_checkpoint", "lineage")
-OF_SCORES = (*SCORES, "baseline_safety_penalty", "trained_safety_penalty")
 NEEDED = {"proof": SCORES, "safety": (*HARM, "out")}
-REFUSED = {"proof": (), "safety": (*OF_PROOF, *OF_SCORES)}
+REFUSED = {"proof": (), "safety": (*OF_PROOF, *SCORES)}
 """Options that a name of the command needs, and that it does not take; those of the others are alike."""
 
 OF_HARM = ("safety", "max_safety_regression", "safety_confidence", "penalty_range")
@@ -56,10 +55,8 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
     for side in ("baseline", "trained"):
         forms = "JSON array, JSON object {case_id: number}, CSV case,score[,trial][,cluster], or baseline.json"
         parser.add_argument(f"--{side}-samples", type=Path, metavar="FILE", help=forms)
-        group = parser.add_mutually_exclusive_group()
         text = f"penalty of each {side} score, in the same forms; safety compares these alone"
-        group.add_argument(f"--{side}-safety-samples", type=Path, metavar="FILE", help=text)
-        group.add_argument(f"--{side}-safety-penalty", type=float, metavar="X", help="their mean")
+        parser.add_argument(f"--{side}-safety-samples", type=Path, metavar="FILE", help=text)
     parser.add_argument("--run-id", required=True, metavar="ID", help="label of the comparison")
     for side, default in (("baseline", "baseline"), ("trained", "candidate")):
         text = f"name of the {default} (default: {default})"
@@ -194,7 +191,7 @@ def _comparison(args: argparse.Namespace, checkpoints: Checkpoints | None = None
         harm = options[f"{side}_safety_samples"]
         scores = options[f"{side}_samples"] or harm  # safety compares the penalties alone
         files.append(scores)
-        sides.append(read_side(scores, harm or options[f"{side}_safety_penalty"]))
+        sides.append(read_side(scores, harm))
     names = args.baseline_id, args.trained_id
     if checkpoints is not None:
         baseline = checkpoints.baseline
