@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.errors import EvalError, SampleError, excerpt
 from benchgate.interop.asked import Asked, asked, chosen, role_of_harm
-from benchgate.interop.formats import opened
+from benchgate.interop.formats import FORMATS, opened
 from benchgate.interop.log import Sample, Samples, found_in
 from benchgate.interop.repetitions import ask
 from benchgate.interop.roles import ROLES
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from benchgate.interop.log import Log
+    from benchgate.interop.log import Log, Row
 
 MAX_SAMPLES: Final = 200_000
 MAY_LACK: Final = ("score", "error", "reruns")
@@ -54,7 +54,7 @@ def read(
     """
     how = asked(map, where, errors_by)
     with opened(path, format) as (name, log, sha256):
-        if errors_by and name not in ("junit", "promptfoo"):
+        if errors_by and not FORMATS[name].has_failures:
             raise EvalError(f"errors-by: is for JUnit and promptfoo; {path} is {name}")
         return RowReader(path, log, how, metric).samples(name, sha256)
 
@@ -98,8 +98,8 @@ class RowReader:
     def samples(self, format_name: str, sha256: str) -> Samples:
         """Return all samples, sorted by case and trial, and what the log says of itself."""
         by_key: dict[tuple[str, str], Sample] = {}
-        for line, row in self.rows:
-            sample = self.sample(line, row)
+        for row in self.rows:
+            sample = self.sample(row)
             key = (sample.case_id, sample.trial)
             before = by_key.get(key)
             if before is not None:
@@ -209,9 +209,9 @@ class RowReader:
             if seen:
                 yield role, "/".join(dict.fromkeys(seen)), self._sources.get(role)
 
-    def sample(self, line: int, row: dict[str, Any]) -> Sample:
+    def sample(self, of: Row) -> Sample:
         """Return the sample of a row."""
-        metrics = self._log.metrics(row)
+        line, row, metrics = of.line, of.fields, of.metrics
         self._metrics |= dict.fromkeys(metrics)
         if not self._names:
             self._names = list(row)[:12]
@@ -219,15 +219,15 @@ class RowReader:
             if self._log.metric_prefix:
                 self._names = [*map(self._short, metrics), *self._names]
         if self._score is None:
-            self._score = self._choose(row, metrics)
+            self._score = self._choose(of)
             self._fields["score"] = (self._score or "score",)
         case = self._text(row, "case", line)
         if not case:
             why = "no case id; name its field: --map case=FIELD; there are "
             raise SampleError(self._path, why + ", ".join(self._names), line=line)
-        for shown in self._log.directions(row).items():
+        for shown in of.directions.items():
             self._shown_by.setdefault(shown, case)
-        score, error = self._scored(row)
+        score, error = self._scored(of)
         for role in self._must_have:
             if error is None and self.value(row, role) in (None, ""):
                 self._lacking.setdefault(role, (case, line))
@@ -243,7 +243,8 @@ class RowReader:
             of=(_digest(self.value(row, "input")), _digest(self.value(row, "target"))),
         )
 
-    def _choose(self, row: dict[str, Any], metrics: list[str]) -> str | None:
+    def _choose(self, row: Row) -> str | None:
+        metrics = row.metrics
         if len(metrics) > 1 and self._log.overall in metrics:
             return self._log.overall
         if len(metrics) > 1:
@@ -311,11 +312,11 @@ class RowReader:
             raise SampleError(self._path, why, line=line)
         return number == 1
 
-    def _error(self, row: dict[str, Any]) -> Any:
+    def _error(self, of: Row) -> Any:
         """Return the error of a sample; ``None`` if it has none."""
-        contradiction = self._log.contradiction(row)
-        if contradiction is not None:
-            return f"Contradiction: {contradiction}"
+        row = of.fields
+        if of.contradiction is not None:
+            return f"Contradiction: {of.contradiction}"
         error = self.value(row, "error")
         failure = row.get("failure")
         if error is None and self._by.errors_by and self._by.errors_by.search(str(failure or "")):
@@ -328,9 +329,10 @@ class RowReader:
             return harm.get("error")
         return None
 
-    def _scored(self, row: dict[str, Any]) -> tuple[float | None, str | None]:
+    def _scored(self, of: Row) -> tuple[float | None, str | None]:
         """Return the score of a sample, or why it has none."""
-        error = self._error(row)
+        row = of.fields
+        error = self._error(of)
         if error is not None:
             return None, error_of(error)
         value = None
