@@ -48,7 +48,7 @@ CONCEPTS = {
     "options of pytest": 28,
     "policy keys": 22,
     "conditions of the gate": 37,
-    "notes": 34,
+    "notes": 33,
     "kinds of artifacts": 15,
     "public names": 36,
 }
