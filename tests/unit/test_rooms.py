@@ -44,7 +44,7 @@ FLOORS = (
 
 CONCEPTS = {
     "commands": 16,
-    "arguments of commands": 131,
+    "arguments of commands": 130,
     "options of pytest": 28,
     "policy keys": 22,
     "conditions of the gate": 37,
