@@ -126,7 +126,7 @@ class _Reader:
 
 
 def _row(fields: dict[str, Any]) -> Row:
-    return Row(0, fields, metrics=["passed"])
+    return Row(0, fields, metrics=("passed",))
 
 
 def _error(element: Element) -> dict[str, str]:

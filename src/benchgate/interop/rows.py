@@ -197,9 +197,7 @@ class RowReader:
         """Return the sample of a row, and keep what the checks of the log need to know of it."""
         fields = row.fields
         value = self._fields.value
-        self._metrics.update(dict.fromkeys(row.metrics))
-        if not self._names:
-            self._names = self._names_of(row)
+        self._keep_names(row)
         if self._fields.score is None:
             self._choose(row)
         case = self._text(fields, "case", row.line)
@@ -225,13 +223,15 @@ class RowReader:
             of=(_digest(value(fields, "input")), _digest(value(fields, "target"))),
         )
 
-    def _names_of(self, row: Row) -> list[str]:
-        """Return the fields that a message offers."""
-        names = list(row.fields)[:12]
-        if self._log.metric_prefix:
-            # The scores are in a field of the row, which does not name them.
-            return [*map(self._fields.short, row.metrics), *names]
-        return names
+    def _keep_names(self, row: Row) -> None:
+        """Keep the scores of all rows, and the fields of the first, which a message offers."""
+        for name in row.metrics:
+            self._metrics[name] = None
+        if not self._names:
+            self._names = list(row.fields)[:12]
+            # The scores may be in a field of the row, which does not name them.
+            if self._log.metric_prefix:
+                self._names = [*map(self._fields.short, row.metrics), *self._names]
 
     def _choose(self, row: Row) -> None:
         """Take the only score of a row, or the one that is said to be of the whole."""

@@ -67,4 +67,4 @@ def _rows(ids: dict[str, list[str]], reasons: Any) -> Iterator[Row]:
                 "resolved": score,
                 "error": None if score == 1 else broken.get(one, error),
             }
-            yield Row(0, fields, metrics=["resolved"])
+            yield Row(0, fields, metrics=("resolved",))
