@@ -44,11 +44,11 @@ FLOORS = (
 
 CONCEPTS = {
     "commands": 16,
-    "arguments of commands": 123,
+    "arguments of commands": 122,
     "options of pytest": 27,
     "policy keys": 22,
     "conditions of the gate": 36,
-    "notes": 33,
+    "notes": 32,
     "kinds of artifacts": 14,
     "public names": 35,
 }
