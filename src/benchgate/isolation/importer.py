@@ -82,7 +82,6 @@ def _close(start: Start) -> None:
 
 
 def _shut_in(layer: Layer, folder: str) -> None:
-    sandbox.check()
     refusals = sandbox.refusals(network=layer.network)
     drop()
     if fault := unreadable((*sandbox.readable(), *layer.reads, folder)):

@@ -15,6 +15,7 @@ from tempfile import TemporaryFile
 from typing import IO, TYPE_CHECKING, Any, Final
 
 from benchgate.errors import EvalError
+from benchgate.isolation import sandbox
 from benchgate.isolation.call import PATIENCE, Call
 from benchgate.isolation.messages import OBSERVER, RUBRIC, Job, Layer, Start, receive, send
 from benchgate.isolation.place import cleared, handed, scratch
@@ -106,6 +107,8 @@ class Isolated:
         if sys.platform != "linux" or not os.path.exists(f"/proc/self/task/{os.getpid()}/children"):
             what = "needs Linux with /proc, as in a container"
             raise EvalError(f"isolation={level} {what}; this is {sys.platform}")
+        if level == "sandbox":
+            sandbox.check()
         self._bench = bench
         self._level = level
         self._jobs = jobs
