@@ -79,7 +79,7 @@ def summaries(tmp_path, monkeypatch):
         (folder / path).write_text(text)
     (folder / "observers/prompt.txt").write_text("How faithful is it?")
     (folder / "gate.toml").write_text(
-        re.search(r"```toml\n(.*?)```", PAGE.read_text(), re.DOTALL)[1]
+        re.search(r"```toml\n(\[run\]\nobservations.*?)```", PAGE.read_text(), re.DOTALL)[1]
     )
     (folder / "failure_modes.toml").write_text("[failure_modes]\n")
     (folder / "systems").mkdir()

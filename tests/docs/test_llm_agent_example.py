@@ -12,7 +12,10 @@ import pytest
 
 EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "llm-agent"
 CLASS = EXAMPLE / "bench" / "field-extraction"
-GLUE = (EXAMPLE / "agent.py", CLASS / "registration.py", CLASS / "rubric.py")
+GLUE = (
+    EXAMPLE / "agent.py",
+    *(CLASS / name for name in ("systems/versions.py", "registration.py", "rubric.py")),
+)
 CASES = sorted(path.parent for path in CLASS.glob("cases/*/case.toml"))
 FIELDS = {"sender", "date", "amount", "currency", "reference"}
 

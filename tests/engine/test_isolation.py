@@ -310,7 +310,7 @@ def test_three_deaths_in_a_row_of_those_who_watch_end_the_run(bench, run):
     outcomes = [result.outcome for result in report.per_case]
     died = "harness_error"
     assert outcomes == [died, "scored", died, died, died, "not_run"]
-    assert "its helper died 3 times in a row" in _told(report, "06")
+    assert "its process died 3 times in a row" in _told(report, "06")
     assert not report.complete
 
 

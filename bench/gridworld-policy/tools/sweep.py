@@ -34,12 +34,12 @@ def main() -> None:
     options.add_argument("--trials", type=int, default=1)
     given = options.parse_args()
     with loaded_class(BENCH / NAME) as bench:
-        systems = dict(bench.task_class.systems)
+        names = list(bench.task_class.systems)
     reports = {
         name: [
             run_eval(
                 NAME,
-                system_under_test=system,
+                system_under_test=name,
                 out_dir=None,
                 bench_root=BENCH,
                 trials=given.trials,
@@ -47,7 +47,7 @@ def main() -> None:
             )
             for seed in range(given.seeds)
         ]
-        for name, system in systems.items()
+        for name in names
     }
     for name, found in reports.items():
         sys.stdout.write(line(name, found, decisions(reports[BASELINE], found)) + "\n")

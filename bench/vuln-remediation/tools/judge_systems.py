@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from benchgate.loader.systems import find_system
 from benchgate.testing import load_cases, loaded_class
 
 if TYPE_CHECKING:
@@ -27,7 +28,10 @@ def main() -> int:
     options.add_argument("--seeds", type=int, default=1, help="damaged locks of each case")
     given = options.parse_args()
     with loaded_class(CLASS) as bench:
-        return _judge(bench.task_class.systems, given.seeds)
+        systems = {
+            name: find_system(bench.task_class, name).call for name in bench.task_class.systems
+        }
+        return _judge(systems, given.seeds)
 
 
 def _judge(systems: Mapping[str, System], seeds: int) -> int:

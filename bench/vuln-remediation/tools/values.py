@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from benchgate.loader.systems import find_system
 from benchgate.testing import load_cases, loaded_class
 
 if TYPE_CHECKING:
@@ -241,7 +242,8 @@ def main() -> int:
         if not npms:
             sys.stdout.write("no npm beside this Python or on the path\n")
             return 2
-        ladder, until = bench.task_class.systems["ladder"], time.monotonic() + given.seconds
+        ladder = find_system(bench.task_class, "ladder").call
+        until = time.monotonic() + given.seconds
         found = list(hunt(npms, given.seed, until, ladder, every=given.all))
     holes = [one for one in found if one.passed and one.harm]
     strict = [one for one in found if not one.passed and not one.harm]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from benchgate.errors import Unreadable
 from benchgate.ids import trial_file_name
 from benchgate.models import Cassette
 from benchgate.wire.argument_types import CASSETTE_NAME
@@ -38,5 +39,14 @@ class ClassCassettes:
         if not CASSETTE_NAME.fullmatch(name) or not (folder / MANIFEST).exists():
             return None
         file = trial_file_name(case_id, trial, suffix=suffix)
-        sha256 = CassetteManifest.of(folder).files.get(file)
+        try:
+            manifest = CassetteManifest.of(folder)
+        except Unreadable as error:
+            if not isinstance(error.__cause__, PermissionError):
+                raise
+            hidden = (
+                "at level sandbox cassettes are hidden: they have what earlier systems answered"
+            )
+            raise Unreadable(error.path, f"{error.why}; {hidden}") from error
+        sha256 = manifest.files.get(file)
         return None if sha256 is None else Cassette(path=folder / file, sha256=sha256)

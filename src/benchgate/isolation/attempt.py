@@ -17,7 +17,7 @@ from benchgate.cassettes.shelf import ClassCassettes
 from benchgate.errors import EvalError
 from benchgate.isolation import place
 from benchgate.isolation.descendants import forked, keep_open
-from benchgate.isolation.messages import OBSERVER, RUBRIC, Job, Start
+from benchgate.isolation.messages import IMPORT, OBSERVER, RUBRIC, Job, Start
 from benchgate.isolation.sandbox import OF_THE_MACHINE, restrict_files
 from benchgate.live.loop import SessionLoop
 from benchgate.models import BenchCase, BenchScore
@@ -128,7 +128,8 @@ def _settle(start: Start, folder: str) -> None:
     home = f"{folder}/home"
     place.settle(home)
     if start.layer is not None:
-        own = (folder, f"/proc/{os.getpid()}", *OF_THE_MACHINE)
+        made = f"{start.folder}/{IMPORT}"  # such as a cache that a library keeps the path of
+        own = (folder, made, f"/proc/{os.getpid()}", *OF_THE_MACHINE)
         restrict_files((*start.layer.reads, *own), home)
 
 

@@ -16,7 +16,7 @@ from benchgate.errors import EvalError
 from benchgate.isolation import place, sandbox
 from benchgate.isolation.attempt import Waiting, ready_to_fork
 from benchgate.isolation.descendants import keep_open
-from benchgate.isolation.messages import send
+from benchgate.isolation.messages import IMPORT, send
 from benchgate.isolation.privileges import drop, unreadable
 from benchgate.loader.imports import BenchFinder
 from benchgate.loader.systems import Declared, imported_system
@@ -73,7 +73,7 @@ def import_system(start: Start, number: int) -> None:
 def _close(start: Start) -> None:
     """Shut this process out of all that a trial does not reach, for good."""
     os.setsid()
-    home = Path(start.folder, "import")
+    home = Path(start.folder, IMPORT)
     home.mkdir(exist_ok=True)
     place.limit(start.limits or {})
     place.settle(str(home))
@@ -112,7 +112,7 @@ def _told(start: Start, error: Exception) -> str:
     cause = error.__cause__ or error
     if start.layer is not None and isinstance(cause, PermissionError):
         return f"{text}; {HIDDEN}"
-    if isinstance(cause, EvalError):
+    if isinstance(cause, EvalError | ImportError):
         return text
     return f"{text}; its environment has the names of an allow list, to which pass_env in gate.toml adds"
 

@@ -382,7 +382,7 @@ class Isolated:
 
     def _check_deaths(self, request: TrialRequest) -> None:
         if self._deaths >= MOST_DEATHS:
-            raise FailedElsewhere(request.not_run(f"its helper died {MOST_DEATHS} times in a row"))
+            raise FailedElsewhere(request.not_run(f"its process died {MOST_DEATHS} times in a row"))
 
 
 def grants(bench: LoadedClass, wanted: object) -> tuple[str, SystemEntry]:

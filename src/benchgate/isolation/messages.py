@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 RUBRIC, OBSERVER = "its rubric", "its observer"
 """The names of those who judge, beside the names of systems."""
 
+IMPORT: Final = "import"
+"""Name of the folder in which a system is imported, beside those of its calls."""
+
 MOST_BYTES: Final = 60_000
 """Bytes of a message."""
 

@@ -51,13 +51,22 @@ def granted(class_path: Path, name: str, entry: SystemEntry, out: Path | None) -
     if entry.checkpoint is not None:
         named.append(class_path / entry.checkpoint)
     for path in (*own, *named):
-        if found := _shown(path.resolve(), whole):
-            why = f"it is to read {path}, which shows {found}"
-            raise EvalError(f"isolation=sandbox: {name}: {why}; no system may read that")
+        _check(name, path, whole)
     for path in named:
         if not path.exists():
             raise EvalError(f"isolation=sandbox: {name}: it is to read {path}, which is not there")
     return tuple(dict.fromkeys(str(path.resolve()) for path in (*own, *named)))
+
+
+def _check(name: str, path: Path, whole: tuple[Path, ...]) -> None:
+    """Raise EvalError if a system would see by a path what is hidden from it."""
+    found = _shown(path.resolve(), whole)
+    if found is None:
+        return
+    what = f"it is to read {path}"
+    if found != path:
+        what += f", which shows {found}"
+    raise EvalError(f"isolation=sandbox: {name}: {what}; no system may read that")
 
 
 def _shown(path: Path, whole: tuple[Path, ...]) -> Path | None:

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 FLOOR, KNOWN = 6, 9
 """The ABI of Landlock that has signals which stay inside, and the newest whose rights on files are asked for."""
 
-ETC: Final = "ssl pki resolv.conf hosts nsswitch.conf localtime passwd mime.types alternatives"
+ETC: Final = (
+    "ssl pki gitconfig resolv.conf hosts nsswitch.conf localtime passwd mime.types alternatives"
+)
 READABLE: Final = (
     *("/usr", "/lib", "/lib32", "/lib64", "/libx32", "/bin", sys.prefix, sys.base_prefix),
     *(f"/etc/{name}" for name in ETC.split()),

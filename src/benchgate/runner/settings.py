@@ -210,7 +210,7 @@ class RunRequest:
         both = {*(run.pass_env or ())} & {*(run.observer_env or ())}
         if self.processes is not None and both:
             names = ", ".join(sorted(both))
-            yield f"benchgate: {names}: in pass_env and in observer_env, so the system has what judges it has"
+            yield f"benchgate: {names}: in pass_env and in observer_env, so the system gets the judge's key too"
 
     def observed_by(self) -> ClassObserver | None:
         """Return what observes outputs; of a replay what did, and it is not called. Errors as of loading it."""
