@@ -53,6 +53,8 @@ def test_csv_columns_may_stand_in_any_order(tmp_path):
         (f"[1, {10**400}]", "s.json", r"\[1\] is too large"),
         ('{"a": 1, "a": 2}', "s.json", "key .a. appears twice"),
         ('{"a": 1, "b": [2]}', "s.json", r"\['b'\] is \[2\]"),
+        ('{"": 1, "b": 2}', "s.json", "s.json: no case id"),
+        ('{"\\ud800": 1, "b": 2}', "s.json", "is no text of a case id: surrogates not allowed"),
         ("3", "s.json", "expected a JSON array of numbers or an object"),
         ("[1, 2", "s.json", "no JSON"),
         ("[" * 100_000, "s.json", "no JSON"),

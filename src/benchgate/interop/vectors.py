@@ -122,12 +122,23 @@ def _from_json(file: LogFile) -> Arm:
         raise SampleError(path, "expected a JSON array of numbers or an object {case_id: number}")
     if data.get("report_kind") in ARM_KINDS:
         return _from_arm(file)
+    for case_id in data:
+        _check_id(path, case_id)
     rows = {case_id: _labelled(path, case_id, data[case_id]) for case_id in sorted(data)}
     return Arm(
         case_ids=tuple(rows),
         scores=tuple(_number(path, repr(case_id), value) for case_id, (value, _) in rows.items()),
         clusters=tuple(cluster for _, cluster in rows.values()),
     )
+
+
+def _check_id(path: Path, case_id: str) -> None:
+    try:
+        case_id.encode()
+    except UnicodeEncodeError as error:
+        raise SampleError(path, f"[{case_id!r}] is no text of a case id: {error.reason}") from error
+    if not case_id:
+        raise SampleError(path, "no case id")
 
 
 def _labelled(path: Path, case_id: str, value: Any) -> tuple[Any, str | None]:

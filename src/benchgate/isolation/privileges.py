@@ -7,6 +7,7 @@ import errno
 import os
 import pwd
 import shlex
+import signal
 import stat
 from contextlib import suppress
 from pathlib import Path
@@ -20,6 +21,7 @@ STATUS: Final = Path("/proc/self/status")
 
 SETS: Final = ("CapInh", "CapPrm", "CapEff", "CapAmb")
 READ_BOUNDING, DROP_BOUNDING, NO_NEW_PRIVILEGES, AMBIENT, CLEAR_AMBIENT = 23, 24, 38, 47, 4
+F_SETSIG: Final = 10
 CAPABILITIES_V3: Final = 0x20080522
 
 CLOCKS: Final = (
@@ -30,8 +32,9 @@ MACHINE: Final = (
     "kexec_file_load create_module init_module finit_module delete_module iopl ioperm"
 )
 WATCHING: Final = "perf_event_open fanotify_init fanotify_mark lookup_dcookie"
+WAKING: Final = "timer_create"
 ELSEWHERE: Final = "open_by_handle_at chroot setns unshare fsconfig fspick mount_setattr"
-FORBIDDEN: Final = tuple(f"{CLOCKS} {MACHINE} {WATCHING} {ELSEWHERE}".split())
+FORBIDDEN: Final = tuple(f"{CLOCKS} {MACHINE} {WATCHING} {WAKING} {ELSEWHERE}".split())
 """
 System calls that nothing in a sandbox may make, whoever it is.
 
@@ -46,6 +49,9 @@ PARTLY: Final = (
     *(("clone", 0, flag, flag) for flag in NAMESPACES),
     *(("mknod", 1, 0o170000, kind) for kind in (stat.S_IFBLK, stat.S_IFCHR)),
     *(("mknodat", 2, 0o170000, kind) for kind in (stat.S_IFBLK, stat.S_IFCHR)),
+    # What wakes a process that was stopped: the end of a child, a timer, a signal that a file sends.
+    ("clone", 0, 0xFF, signal.SIGCONT),
+    ("fcntl", 1, 0xFFFFFFFF, F_SETSIG),
     ("setpriority", 0, 0xFFFFFFFF, 2),  # all processes of a user
     ("ioprio_set", 0, 0xFFFFFFFF, 3),
 )

@@ -47,6 +47,9 @@ COUNT: Final = 0.02
 MOST_DISK: Final = 2 * 2**30
 """Bytes that the folder of a trial may have, unless ``limits`` says otherwise."""
 
+TRIES: Final = 3
+"""Times that a process is stopped which somebody wakes; then it is ended."""
+
 LAST_WORD: Final = 1.0
 """Seconds that the importing process has to say how a call ended, once nothing of the call is left."""
 
@@ -190,15 +193,19 @@ class _Importing:
 
     def stand_still(self) -> bool:
         """Have it stand still, with nothing left that it has started but who waits for the next call; if it lives."""
-        if stop(self.pid) is not None:
-            end()
-            return False
-        self._kept = [self.pid]
-        waiting = next((pid for pid in children(self.pid) if pid == self._waiting), None)
-        if waiting is not None and self._stands_still(waiting):
-            self._kept.append(waiting)
-        end(kept=self._kept)
-        return True
+        for _ in range(TRIES):
+            if stop(self.pid) is not None:
+                break
+            self._kept = [self.pid]
+            waiting = next((pid for pid in children(self.pid) if pid == self._waiting), None)
+            if waiting is not None and self._stands_still(waiting):
+                self._kept.append(waiting)
+            end(kept=self._kept)
+            # What has ended just now may have woken it before.
+            if all(state(pid) == STOPPED for pid in self._kept):
+                return True
+        end()
+        return False
 
     def _stands_still(self, pid: int) -> bool:
         """Stop a process that is no child of this one, and wait until it is; whether it was in time."""
