@@ -291,6 +291,8 @@ def _faults(
     if default is not None and default not in systems:
         yield f"default system {default!r} is not one of {sorted(systems)}"
     for label, system in systems.items():
+        if ":" in label:
+            yield f"system {label!r} has a colon in its name, as a module:attr has"
         try:
             SystemEntry.of(system)
         except ValueError as fault:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 
@@ -322,13 +321,24 @@ def test_bytecode_beside_a_rubric_is_not_run(bench, run):
         assert run(level).passed_count == 0
 
 
-def test_a_rubric_imports_nothing_once_systems_run(bench, run):
+LATE = """
+import importlib, sys
+sys.path.insert(0, ROOT)
+assert importlib.import_module('late').right
+"""
+
+
+def test_a_rubric_imports_nothing_that_is_newer_than_systems(bench, run):
     bench.write("../../late.py", "right = 1")
-    bench.rubric("import importlib, sys\nsys.path.insert(0, ROOT)\nimportlib.import_module('late')")
+    bench.rubric(LATE)
     bench.write(
         "rubric.py", f"ROOT = {str(bench.root)!r}\n{(bench.path / 'rubric.py').read_text()}"
     )
+    assert run("process").passed_count == 3
+    late = str(bench.root / "late.py")
+    bench.system(f"if case.case_id == '02':\n    open({late!r}, 'a').write('\\n')")
     report = run("process")
-    assert {one.outcome for one in report.per_case} == {"rubric_error"}
-    assert "late.py is imported only now" in told(report)
-    assert json.loads(report.model_dump_json())["complete"] is False
+    assert [one.outcome for one in report.per_case] == ["scored", "rubric_error", "rubric_error"]
+    last = report.per_case[-1].failure_modes[0].detail
+    assert f"{late} was changed after the rubric was imported" in last
+    assert not report.complete

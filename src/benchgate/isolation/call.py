@@ -6,6 +6,7 @@ import json
 import math
 import socket
 import sys
+import time
 from contextlib import suppress
 from dataclasses import asdict
 from typing import IO, TYPE_CHECKING, Final
@@ -19,6 +20,8 @@ from benchgate.wire.plain import MAX_OUTPUT_BYTES
 from benchgate.wire.usage import Usage
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from benchgate.isolation.messages import Job
     from benchgate.models import Outcome
     from benchgate.trials.executor import TrialRequest
@@ -36,7 +39,6 @@ class Call:
     def __init__(self, request: TrialRequest, job: Job) -> None:
         self._request = request
         self._job = job
-        self._room = ROOM
         self._called = False
         self._told: str | None = None
         self._failed: Outcome = "rubric_error" if request.system == RUBRIC else "harness_error"
@@ -59,10 +61,11 @@ class Call:
                 descriptors = [one.fileno() for one in (its_channel, its_report, prints)]
                 with suppress(OSError):  # nobody is there, which the report shows
                     socket.send_fds(watcher, [b"%r" % self._job.limit], descriptors)
-            for one in (channel, report):
-                one.settimeout(self._job.limit + PATIENCE)
+            report.settimeout(self._job.limit + PATIENCE)
             try:
                 self._hear(channel)
+            except OSError:
+                pass  # it is gone, or says nothing: its end tells
             except Exception as error:  # of whatever a process may send in the place of a message
                 fault = str(error)
             channel.close()
@@ -85,20 +88,37 @@ class Call:
 
     def _hear(self, channel: socket.socket) -> None:
         """Give the process its job, and take what it says until nothing is left that could say something."""
-        with channel.makefile("rwb") as file:
-            file.write(json.dumps(asdict(self._job)).encode() + b"\n")
-            file.flush()
-            while line := file.readline(self._room):
-                self._room -= len(line)  # readline may return somewhat more than that
-                if self._room <= 0:
-                    raise ValueError(f"it says more than the {ROOM} bytes that are read")
-                kind, value = read_json(line)
-                if self._told is not None:
-                    raise ValueError("it said something after its result")
-                if kind == "usage":
-                    self._request.case.usage.include(Usage.of(value))
-                self._called = True
-                self._told = value if kind == "result" else None
+        deadline = time.monotonic() + self._job.limit + PATIENCE
+        channel.settimeout(self._job.limit + PATIENCE)
+        channel.sendall(json.dumps(asdict(self._job)).encode() + b"\n")
+        for line in self._lines(channel, deadline):
+            kind, value = read_json(line)
+            if self._told is not None:
+                raise ValueError("it said something after its result")
+            if kind == "usage":
+                self._request.case.usage.include(Usage.of(value))
+            self._called = True
+            self._told = value if kind == "result" else None
+
+    def _lines(self, channel: socket.socket, deadline: float) -> Iterator[bytes]:
+        """Yield what it says line by line; :raises TimeoutError: it has not ended at the deadline."""
+        room, rest = ROOM, [b""]
+        while True:
+            channel.settimeout(max(deadline - time.monotonic(), 0.001))
+            data = channel.recv(2**16)
+            room -= len(data)
+            if room <= 0:
+                raise ValueError(f"it says more than the {ROOM} bytes that are read")
+            first, *others = data.split(b"\n")
+            rest.append(first)
+            if others:
+                yield b"".join(rest)
+                yield from others[:-1]
+                rest = others[-1:]
+            if not data:
+                if last := b"".join(rest):
+                    yield last
+                return
 
     def _believed(self, fault: str) -> TrialRecord:
         """Return what a process says that ended well, and said one thing that was its own to say."""

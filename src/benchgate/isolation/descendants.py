@@ -16,7 +16,7 @@ STUBBORN: Final = 5.0
 """Seconds after which processes that do not end are given up, and with them who watches them."""
 
 PRCTL: Final = ctypes.CDLL(None).prctl
-DEATH_SIGNAL, SUBREAPER, NO_NEW_PRIVILEGES = 1, 36, 38
+DEATH_SIGNAL, DUMPABLE, SUBREAPER, NO_NEW_PRIVILEGES = 1, 4, 36, 38
 
 STOPPED, ENDED = "T", ("Z", "X")
 """States of processes."""
@@ -24,11 +24,8 @@ STOPPED, ENDED = "T", ("Z", "X")
 EXIT: Final = os._exit  # as it was before a system could replace it
 
 
-def keep(
-    tasks: list[Callable[[], None]],
-    again: Callable[[int, int], bool] = lambda _, status: bool(status),
-) -> None:
-    """Do each task in a process until it is done: ``again``, given its number and status, if that died."""
+def keep(tasks: list[Callable[[], None]]) -> None:
+    """Do each task in a process until it is done, again if that died."""
     PRCTL(SUBREAPER, 1, 0, 0, 0)
     own: dict[int, int] = {}
     begin = list(range(len(tasks)))
@@ -36,7 +33,7 @@ def keep(
         own |= {forked(tasks[number]): number for number in begin}
         pid, status = os.waitpid(-1, 0)
         ended = {pid: status, **end(own)}
-        begin = [own[p] for p, how in ended.items() if p in own and again(own[p], how)]
+        begin = [own[p] for p, how in ended.items() if p in own and how]
         own = {pid: number for pid, number in own.items() if pid not in ended}
 
 
@@ -69,12 +66,13 @@ def end(spared: Collection[int] = (), *, kept: Collection[int] = ()) -> dict[int
         with suppress(ChildProcessError):
             while (ended := os.waitpid(-1, os.WNOHANG))[0]:
                 statuses[ended[0]] = ended[1]
-        found = [pid for pid in children(os.getpid()) if pid not in stay]
-        for parent in kept:
+        # The children of this process last: what has lost its parent meanwhile is among them.
+        found = []
+        for parent in (*kept, os.getpid()):
+            found += [pid for pid in children(parent) if pid not in stay]
+        if kept:
             # Those that have ended stay in the list until their parent, which is stopped, asks for them.
-            found += [
-                pid for pid in children(parent) if pid not in stay and state(pid) not in ENDED
-            ]
+            found = [pid for pid in found if not has_ended(pid)]
         if not found:
             return statuses
         # It grows: once it is stopped, a process has all children that it will have.
@@ -89,11 +87,32 @@ def end(spared: Collection[int] = (), *, kept: Collection[int] = ()) -> dict[int
     raise TimeoutError
 
 
-def stop(child: int) -> int | None:
-    """Stop a child, and return when it stands still; its status if it has ended instead, and is gone now."""
-    os.kill(child, signal.SIGSTOP)
-    _, status = os.waitpid(child, os.WUNTRACED)
-    return None if os.WIFSTOPPED(status) else status
+def stop(child: int, seconds: float) -> int | None:
+    """
+    Stop a child, and return when it stands still, or after some seconds if somebody wakes it again and again.
+
+    :returns: its status if it has ended instead, and is gone now.
+    """
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        os.kill(child, signal.SIGSTOP)
+        pid, status = os.waitpid(child, os.WUNTRACED | os.WNOHANG)
+        if pid and not os.WIFSTOPPED(status):
+            return status
+        if pid or state(child) == STOPPED:
+            return None
+        time.sleep(0.0002)
+    return None
+
+
+def has_ended(pid: int) -> bool:
+    """Whether nothing of a process is left that could run: its first thread may have ended before the others."""
+    if state(pid) not in ENDED:
+        return False
+    try:
+        return len(os.listdir(f"/proc/{pid}/task")) <= 1
+    except OSError:
+        return True
 
 
 def state(pid: int) -> str:

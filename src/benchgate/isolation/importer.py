@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, Final
 from benchgate.errors import EvalError
 from benchgate.isolation import place, sandbox
 from benchgate.isolation.attempt import Waiting, ready_to_fork
-from benchgate.isolation.descendants import keep_open
+from benchgate.isolation.descendants import DUMPABLE, PRCTL, keep_open
 from benchgate.isolation.messages import IMPORT, send
-from benchgate.isolation.privileges import drop, unreadable
+from benchgate.isolation.privileges import drop, drop_tracing, unreadable
 from benchgate.loader.imports import BenchFinder
 from benchgate.loader.systems import Declared, imported_system
 from benchgate.registry import FLOORS
@@ -33,12 +33,15 @@ if TYPE_CHECKING:
 HIDDEN: Final = "at level sandbox a system reads its own code, and what 'reads' names"
 
 
-def import_system(start: Start, number: int) -> None:
+def import_system(start: Start, number: int, prints: int) -> None:
     """
     Close this process, import the system, say what it declares, and fork a child for each call.
 
     :param number: descriptor of the socket of whoever watches this process.
+    :param prints: of a file for what the import prints.
     """
+    for standard in (1, 2):
+        os.dup2(prints, standard)
     keep_open({number})
     watcher = socket.socket(fileno=number)
     try:
@@ -77,14 +80,16 @@ def _close(start: Start) -> None:
     home.mkdir(exist_ok=True)
     place.limit(start.limits or {})
     place.settle(str(home))
-    if start.first:
-        sys.path.insert(0, start.first)
-    sys.path[:] = filter(None, sys.path)
-    path = Path(start.bench)
-    sys.meta_path.insert(0, BenchFinder(path.parent, path.name))
+    PRCTL(DUMPABLE, 1, 0, 0, 0)
     if start.layer is not None:
         _shut_in(start.layer, start.folder)
         sys.meta_path.append(_Unlisted())
+    else:
+        drop_tracing()
+    # Only now: a file beside the system may have the name of a library that closes it.
+    sys.path[:] = [start.first, *start.path] if start.first else start.path
+    path = Path(start.bench)
+    sys.meta_path.insert(0, BenchFinder(path.parent, path.name))
 
 
 def _shut_in(layer: Layer, folder: str) -> None:
@@ -153,17 +158,18 @@ class _Sandboxed:
         try:
             found = self._system(case)
         except PermissionError as error:
-            raise _with_hint(error) from error
+            _hint(error)
+            raise
         return self._awaited(found) if isawaitable(found) else found
 
     async def _awaited(self, found: Awaitable[Any]) -> Any:
         try:
             return await found
         except PermissionError as error:
-            raise _with_hint(error) from error
+            _hint(error)
+            raise
 
 
-def _with_hint(error: PermissionError) -> PermissionError:
-    if error.filename is None:
-        return error
-    return PermissionError(error.errno, f"{error.strerror}; {HIDDEN}", error.filename)
+def _hint(error: PermissionError) -> None:
+    if error.filename is not None:
+        error.strerror = f"{error.strerror}; {HIDDEN}"

@@ -11,14 +11,17 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, TYPE_CHECKING, Any, Final
 
-from benchgate.errors import EvalError
+from pydantic import TypeAdapter, ValidationError
+
+from benchgate.errors import EvalError, printable
 from benchgate.isolation import sandbox
 from benchgate.isolation.call import PATIENCE, Call
 from benchgate.isolation.messages import OBSERVER, RUBRIC, Job, Layer, Start, receive, send
-from benchgate.isolation.place import cleared, handed, scratch
+from benchgate.isolation.place import hand_back, handed, most_disk, scratch
 from benchgate.isolation.readable import granted, hidden
 from benchgate.isolation.scratch import session_folder
 from benchgate.loader.imports import module_name
@@ -39,7 +42,6 @@ from benchgate.wire.files import MAX_TREE_BYTES, file_sha256
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
-    from pathlib import Path
 
     from benchgate.loader.loaded_class import LoadedClass
     from benchgate.models import BenchCase
@@ -56,12 +58,15 @@ PASSED: Final = (
 MOST_DEATHS: Final = 3
 """Deaths in a row of those who watch trials, after which no more are run."""
 
-MOST_OF_THE_RUBRIC: Final = 2
-"""Times that its process may be ended by somebody else: once a machine may have run out of memory."""
+MOST_OF_A_JUDGE: Final = 2
+"""Times that the process of one may be ended by somebody else: once a machine may have run out of memory."""
+
+DECLARED: Final = TypeAdapter(Declared)
+"""Reads what a system says of itself, which may be anything."""
 
 MAIN: Final = (
-    "import json, sys; path, *starts = json.loads(sys.argv[1]); sys.path[:] = path; "
-    "from benchgate.isolation.keeper import main; main(starts)"
+    "import json, sys; installed, path, *starts = json.load(open(sys.argv[1])); sys.path[:] = installed; "
+    "from benchgate.isolation.keeper import main; main(path, starts)"
 )
 
 
@@ -120,11 +125,15 @@ class Isolated:
         self._idle: dict[str, queue.LifoQueue[Slot]] = {}
         self._prints: queue.LifoQueue[IO[bytes]] = queue.LifoQueue()
         self._deaths = 0
-        self._deaths_of_the_rubric = 0
+        self._ended = dict.fromkeys((RUBRIC, OBSERVER), 0)
         with ExitStack() as stack:
             self._folder = stack.enter_context(session_folder())
             self._sweeper = stack.enter_context(ThreadPoolExecutor(1))
-            self._start(stack)
+            try:
+                self._start(stack)
+            except OSError as error:
+                why = f"processes for jobs={jobs} cannot be had: {error}"
+                raise EvalError(f"isolation={level}: {why}") from error
             for name, judge in self._judges.items():
                 self._meet(name, judge)
             for name in systems:
@@ -205,9 +214,13 @@ class Isolated:
                     prints = stack.enter_context(TemporaryFile())
                     self._idle[name].put(Slot(ours, folder, prints))
                     starts.append(replace(start, socket=number, folder=str(folder)))
-            sent = json.dumps([sys.path, *(start.as_json() for start in starts)])
+            # In a file: an argument has at most 128 KiB.
+            sent = self._folder / "starts.json"
+            sent.write_text(
+                json.dumps([installed(), sys.path, *(start.as_json() for start in starts)])
+            )
             process = subprocess.Popen(  # noqa: S603 - this very Python
-                [sys.executable, "-P", "-c", MAIN, sent],
+                [sys.executable, "-P", "-c", MAIN, str(sent)],
                 env=environment(self._bench.run.pass_env or ()),
                 stdin=subprocess.PIPE,
                 stdout=sys.__stderr__.fileno() if sys.__stderr__ else None,
@@ -286,16 +299,21 @@ class Isolated:
     def _imported(self, slot: Slot) -> tuple[Declared | None, str]:
         """Have a system imported in a slot; return what it declares, or what is wrong."""
         said: dict[str, Any] = {}
-        slot.watcher.settimeout(self._limit + PATIENCE)
-        with suppress(OSError, ValueError):
-            slot.watcher.send(b"import")
-            said = receive(slot.watcher)
-        try:
-            declared = Declared(**said)
-        except TypeError:
-            return None, str(said.get("fault", "it says of itself what no system says"))
+        report, its_report = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with report, suppress(OSError, ValueError):
+            with its_report:
+                socket.send_fds(slot.watcher, [b"import"], [its_report.fileno()])
+            report.settimeout(self._limit + PATIENCE)
+            said = receive(report)
         if not said:
             return None, "what watches it died"
+        sys.stderr.write(printable(said.pop("prints", ""), "\n"))
+        if "fault" in said:
+            return None, str(said["fault"])
+        try:
+            declared = DECLARED.validate_json(json.dumps(said), strict=True)
+        except ValidationError:
+            return None, "it says of itself what no system says"
         slot.is_ready = True
         return declared, ""
 
@@ -316,6 +334,8 @@ class Isolated:
             self._check_deaths(request)
             if not slot.is_ready:
                 declared, fault = self._imported(slot)
+                if declared is None:
+                    self._deaths += 1
                 if declared != self._declared[system]:
                     fault = fault or "it declares something else than when the run began"
                     raise FailedElsewhere(request.not_run(f"it was imported again: {fault}"))
@@ -339,8 +359,8 @@ class Isolated:
                     self._deaths = self._deaths + 1 if call.end.status is None else 0
 
             output = self._returned(system, case, job, called)
-            if cleared(work):
-                os.rename(work, case.work_path or "")
+            if case.work_path is not None:
+                hand_back(work, case.work_path, most_disk(self._bench.run.limits or {}))
         return output
 
     def _returned(
@@ -360,25 +380,20 @@ class Isolated:
         return json.loads(told.output_json or "null")
 
     def _judged(self, request: TrialRequest, job: Job) -> TrialRecord:
-        return self._asked(Call(request, job), request.system)
-
-    def _scored(self, case: BenchCase, job: Job) -> object:
-        request = TrialRequest(case=case, system=RUBRIC, limit=job.limit)
-        if self._deaths_of_the_rubric >= MOST_OF_THE_RUBRIC:
-            why = f"its process was ended {MOST_OF_THE_RUBRIC} times by somebody else"
-            raise FailedElsewhere(request.not_run(f"the rubric is not asked any more: {why}"))
-        call = Call(request, job)
-        try:
-            return self._asked(call, RUBRIC).result.score
-        finally:
-            self._deaths_of_the_rubric += call.end.is_unexplained
-
-    def _asked(self, call: Call, judge: str) -> TrialRecord:
-        prints = self._prints.get()
+        judge = request.system
+        if self._ended[judge] >= MOST_OF_A_JUDGE:
+            why = f"its process was ended {MOST_OF_A_JUDGE} times by somebody else"
+            raise FailedElsewhere(request.not_run(f"{judge} is not asked any more: {why}"))
+        call, prints = Call(request, job), self._prints.get()
         try:
             return call.run(self._judges[judge], prints)
         finally:
             self._prints.put(prints)
+            self._ended[judge] += call.end.is_unexplained
+
+    def _scored(self, case: BenchCase, job: Job) -> object:
+        request = TrialRequest(case=case, system=RUBRIC, limit=job.limit)
+        return self._judged(request, job).result.score
 
     def _check_deaths(self, request: TrialRequest) -> None:
         if self._deaths >= MOST_DEATHS:
@@ -409,6 +424,13 @@ def grants(bench: LoadedClass, wanted: object) -> tuple[str, SystemEntry]:
             f"system {name} cannot be found by a name in a process of its own: it is registered as an object; {why}"
         )
     return name, entry
+
+
+def installed() -> list[str]:
+    """Return where Python, benchgate and what they need are found: no folder of a system, which could shadow them."""
+    own = str(Path(__file__).parents[2])
+    prefixes = tuple(f"{prefix}{os.sep}" for prefix in (sys.prefix, sys.base_prefix))
+    return [path for path in sys.path if path.startswith(prefixes) or path == own]
 
 
 def environment(names: Iterable[str]) -> dict[str, str]:

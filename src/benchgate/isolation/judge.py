@@ -12,12 +12,13 @@ import os
 import select
 import socket
 import sys
+import time
 from contextlib import suppress
 from dataclasses import asdict
 from functools import partial
 from importlib import import_module
 from importlib.abc import MetaPathFinder
-from importlib.machinery import PathFinder
+from importlib.machinery import PathFinder, SourceFileLoader
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
@@ -26,7 +27,7 @@ from benchgate.errors import EvalError
 from benchgate.isolation.attempt import GRACE, Waiting, ready_to_fork
 from benchgate.isolation.descendants import PRCTL, SUBREAPER, end, keep, keep_open
 from benchgate.isolation.messages import RUBRIC, End, Start, receive, send
-from benchgate.loader.imports import BenchFinder, module_name
+from benchgate.loader.imports import BenchFinder, SourceOnlyLoader, module_name
 from benchgate.loader.observer import load_observer
 from benchgate.loader.rubric_source import parse_source
 from benchgate.loader.task_class import load_task_class
@@ -54,7 +55,7 @@ def judge(start: Start, ready: int) -> None:
         send(
             session,
             {
-                "fault": f"{error}; its environment has the names of an allow list, to "
+                "fault": f"{str(error)[-2000:]}; its environment has the names of an allow list, to "
                 "which observer_env in gate.toml adds"
             },
         )
@@ -66,9 +67,9 @@ def judge(start: Start, ready: int) -> None:
 
 def _imported(start: Start) -> Any:
     path = Path(start.bench)
+    sys.path[:] = start.path
     if start.name == RUBRIC:
         os.chdir("/")
-        sys.path[:] = filter(None, sys.path)
         return _rubric(start, path)
     sys.meta_path.insert(0, BenchFinder(path.parent, path.name))
     task_class = load_task_class(path.parent, path.name, TaskClassRegistry())
@@ -91,7 +92,7 @@ def _rubric(start: Start, path: Path) -> Any:
         for name in _imports(file):
             with suppress(ImportError):  # it may ask for what is not installed, and do without
                 import_module(name)
-    sys.meta_path.insert(0, _TooLate())
+    sys.meta_path.insert(0, _AsItWas())
     return scores
 
 
@@ -104,8 +105,16 @@ def _imports(file: Path) -> Iterator[str]:
             yield node.module
 
 
-class _TooLate(MetaPathFinder):
-    """Refuses what a rubric imports when systems run, unless it is Python's or an installed package's."""
+class _AsItWas(MetaPathFinder):
+    """
+    Has a rubric import what was there when it was imported itself, before systems ran, and nothing that is newer.
+
+    The time of a file's last change is the kernel's: whoever writes a file cannot set it. Bytecode is not read, as
+    honest processes write that too.
+    """
+
+    def __init__(self) -> None:
+        self._before = time.time_ns()
 
     def find_spec(
         self,
@@ -114,18 +123,17 @@ class _TooLate(MetaPathFinder):
         target: ModuleType | None = None,
     ) -> ModuleSpec | None:
         found = PathFinder.find_spec(fullname, path, target)
-        origin = found and found.origin
-        if found is None or not origin or not os.path.isabs(origin):
-            return None  # there is none, or it is built in
-        if origin.startswith(
-            tuple(f"{prefix}{os.sep}" for prefix in (sys.prefix, sys.base_prefix))
-        ):
+        if found is None or not found.has_location or found.origin is None:
             return None
-        raise ImportError(
-            f"{origin} is imported only now, when a system could have changed it; "
-            "import it at the top of rubric.py",
-            name=fullname,
-        )
+        if os.stat(found.origin).st_ctime_ns > self._before:
+            raise ImportError(
+                f"{found.origin} was changed after the rubric was imported, when a system could do that; "
+                "import it at the top of rubric.py",
+                name=fullname,
+            )
+        if isinstance(found.loader, SourceFileLoader):
+            found.loader = SourceOnlyLoader(fullname, found.origin)
+        return found
 
 
 def _work(start: Start, called: Any, session: socket.socket) -> None:

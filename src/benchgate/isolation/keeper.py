@@ -23,8 +23,10 @@ from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from benchgate.isolation import sandbox
 from benchgate.isolation.attempt import rehearse
 from benchgate.isolation.descendants import (
+    DUMPABLE,
     NO_NEW_PRIVILEGES,
     PRCTL,
     SUBREAPER,
@@ -40,10 +42,15 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-def main(starts: list[dict[str, Any]]) -> None:
-    """Keep a process for each of the starts, until the session closes the standard input, or dies."""
+def main(path: list[str], starts: list[dict[str, Any]]) -> None:
+    """
+    Keep a process for each of the starts, until the session closes the standard input, or dies.
+
+    :param path: where those who import look for modules; this process looks only where Python and benchgate are.
+    """
     PRCTL(NO_NEW_PRIVILEGES, 1, 0, 0, 0)
     PRCTL(SUBREAPER, 1, 0, 0, 0)
+    PRCTL(DUMPABLE, 0, 0, 0, 0)  # no process of a system may write to the memory of a judge
     signal.signal(signal.SIGIO, lambda *_: sys.exit())
     session = os.dup(0)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
@@ -51,13 +58,15 @@ def main(starts: list[dict[str, Any]]) -> None:
     fcntl(session, F_SETFL, os.O_ASYNC)
     try:
         if not select.select([session], [], [], 0)[0]:
-            _keep([Start.of_json(start) for start in starts])
+            _keep([Start.of_json({"path": path, **start}) for start in starts])
     finally:
         end()
 
 
 def _keep(starts: Sequence[Start]) -> None:
     rehearse()
+    if any(start.layer is not None for start in starts):
+        sandbox.load()
     # Those who judge come first: their code is imported before there is a process that could change it.
     judges = {_judging(start) for start in starts if not start.is_system}
     systems = [start for start in starts if start.is_system]

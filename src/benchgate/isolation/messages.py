@@ -44,7 +44,8 @@ class Start:
     :param call: ``module:attr``; the module has its full name.
     :param socket: descriptor of the socket by which the session asks it.
     :param folder: in which a system lives, with a folder for each of its trials.
-    :param first: where a module is looked for before anywhere else.
+    :param path: where modules are looked for.
+    :param first: where they are looked for before that.
     :param observer: what the session found an observer to be.
     :param digests: SHA-256 of the files of the rubric, by their paths.
     :param jobs: calls of a judge that may run at once.
@@ -58,6 +59,7 @@ class Start:
     call: str
     socket: int
     folder: str = ""
+    path: tuple[str, ...] = ()
     first: str = ""
     observer: Mapping[str, Any] | None = None
     digests: Mapping[str, str] | None = None
@@ -73,7 +75,7 @@ class Start:
 
     def as_json(self) -> dict[str, Any]:
         """Return what :meth:`of_json` takes."""
-        return asdict(self)
+        return {name: value for name, value in asdict(self).items() if name != "path"}
 
     @classmethod
     def of_json(cls, fields: dict[str, Any]) -> Start:
@@ -81,7 +83,8 @@ class Start:
         layer = fields.pop("layer")
         if layer is not None:
             layer = Layer(**{name: _as_tuple(value) for name, value in layer.items()})
-        return cls(**fields, layer=layer)
+        path = tuple(name for name in fields.pop("path") if name)
+        return cls(**fields, layer=layer, path=path)
 
 
 def _as_tuple(value: Any) -> Any:
@@ -130,8 +133,8 @@ class End:
 
 
 def send(to: socket.socket, message: Mapping[str, Any]) -> None:
-    """Send a message; :raises OSError: nobody is there."""
-    to.send(json.dumps(message).encode()[:MOST_BYTES])
+    """Send a message; :raises OSError: nobody is there, or it is too long."""
+    to.send(json.dumps(message).encode())
 
 
 def receive(source: socket.socket) -> dict[str, Any]:

@@ -23,6 +23,9 @@ LIMITS: Final = {
     resource.RLIMIT_NOFILE: 1024,
     resource.RLIMIT_CORE: 0,
 }
+MOST_DISK: Final = 2 * 2**30
+"""Bytes that a trial may write, unless ``limits`` says otherwise."""
+
 NAMED: Final = {"memory": resource.RLIMIT_AS, "processes": resource.RLIMIT_NPROC}
 
 
@@ -35,7 +38,13 @@ def scratch(root: Path, sweeper: Executor) -> Iterator[Path]:
     try:
         yield path
     finally:
-        sweeper.submit(removed, path)
+        # Out of the reach of the next call, which could put a link where something is removed.
+        gone = root.with_name(f"gone-{path.name}")
+        try:
+            path.rename(gone)
+        except OSError:
+            gone = path
+        sweeper.submit(removed, gone)
 
 
 def handed(case: BenchCase, folder: Path) -> BenchCase:
@@ -59,23 +68,42 @@ def _copied(file: Path, folder: Path) -> Path:
     return Path(shutil.copyfile(file, folder / file.name))
 
 
-def cleared(work: Path) -> bool:
-    """Return whether a system left something in its work folder, in which no links are any more."""
-    if work.is_symlink() or not work.is_dir() or not os.listdir(work):
-        return False
+def hand_back(work: Path, target: Path, most: int) -> None:
+    """
+    Copy what a system has left in its work folder, without links and whatever else is no file or folder.
+
+    Not moved: the process that imported it may hold the files that a call has left, and goes on with the next call.
+
+    :param target: an empty folder.
+    :param most: bytes that all files together may have.
+    :raises OSError: they have more, or one cannot be read.
+    """
+    if work.is_symlink() or not work.is_dir():
+        return
     for folder, folders, files in os.walk(work, onerror=_raised):
-        for path in (Path(folder, name) for name in (*folders, *files)):
-            if path.is_symlink() or not (path.is_dir() or path.is_file()):
-                path.unlink()
-            elif path.is_dir():
+        there = target / os.path.relpath(folder, work)
+        for name in folders:
+            path = Path(folder, name)
+            if not path.is_symlink():
                 path.chmod(0o700)
-            elif path.stat().st_nlink > 1:  # of a file that is elsewhere too
-                os.replace(shutil.copy(path, f"{folder}/{os.urandom(8).hex()}"), path)
-    return True
+                (there / name).mkdir()
+        for name in files:
+            path = Path(folder, name)
+            if path.is_symlink() or not path.is_file():
+                continue
+            most -= path.stat().st_size
+            if most < 0:
+                raise OSError("what it has left is more than limits.disk")
+            shutil.copy(path, there / name, follow_symlinks=False)
 
 
 def _raised(error: OSError) -> None:
     raise error
+
+
+def most_disk(limits: Mapping[Any, int]) -> int:
+    """Return the bytes that a trial may write."""
+    return limits.get("disk", MOST_DISK)
 
 
 def limit(limits: Mapping[str, int]) -> None:

@@ -22,6 +22,9 @@ STATUS: Final = Path("/proc/self/status")
 SETS: Final = ("CapInh", "CapPrm", "CapEff", "CapAmb")
 READ_BOUNDING, DROP_BOUNDING, NO_NEW_PRIVILEGES, AMBIENT, CLEAR_AMBIENT = 23, 24, 38, 47, 4
 F_SETSIG: Final = 10
+TRACE: Final = 19
+"""CAP_SYS_PTRACE."""
+
 CAPABILITIES_V3: Final = 0x20080522
 
 CLOCKS: Final = (
@@ -33,14 +36,26 @@ MACHINE: Final = (
 )
 WATCHING: Final = "perf_event_open fanotify_init fanotify_mark lookup_dcookie"
 WAKING: Final = "timer_create"
+OTHER_PROCESSES: Final = (
+    "ptrace process_vm_readv process_vm_writev pidfd_getfd userfaultfd bpf keyctl add_key request_key "
+    "io_uring_setup io_uring_enter io_uring_register shmget shmat semget semop semtimedop msgget msgsnd msgrcv mq_open"
+)
+MOUNTS: Final = "mount umount2 move_mount open_tree fsopen fsmount pivot_root"
 ELSEWHERE: Final = "open_by_handle_at chroot setns unshare fsconfig fspick mount_setattr"
-FORBIDDEN: Final = tuple(f"{CLOCKS} {MACHINE} {WATCHING} {WAKING} {ELSEWHERE}".split())
+FORBIDDEN: Final = tuple(
+    f"{CLOCKS} {MACHINE} {WATCHING} {WAKING} {OTHER_PROCESSES} {MOUNTS} {ELSEWHERE}".split()
+)
 """
 System calls that nothing in a sandbox may make, whoever it is.
 
 ``unshare`` is one of them: in a user namespace of its own, a process has all capabilities again. Python, node, npm, git
 and compilers make no namespaces. Browsers do, but cannot start here anyway: they need Unix sockets.
 """
+
+OF_ONE: Final = {"prlimit64": 0, "setpriority": 1, "ioprio_set": 1} | dict.fromkeys(
+    ("sched_setaffinity", "sched_setscheduler", "sched_setparam", "sched_setattr"), 0
+)
+"""Calls that change a process, which must be the own one, 0: the place of its number among the arguments."""
 
 NAMESPACES: Final = (2**17, *(2**bit for bit in range(25, 31)))
 """Flags of ``clone`` that make namespaces: those of mounts, cgroup, UTS, IPC, user, processes and network."""
@@ -78,6 +93,26 @@ def drop() -> None:
     _check_dropped()
 
 
+def drop_tracing() -> None:
+    """
+    Give up the capability with which root looks into the memory of any process, for good.
+
+    :raises RuntimeError: it is left.
+    """
+    libc = ctypes.CDLL(None)
+    libc.prctl(DROP_BOUNDING, *_longs(TRACE))
+    header = (ctypes.c_uint32 * 2)(CAPABILITIES_V3, 0)
+    # Effective, permitted and inheritable, for the lower 32 capabilities and then for the others.
+    sets = (ctypes.c_uint32 * 6)()
+    libc.capget(header, sets)
+    for number in range(3):
+        sets[number] &= ~(1 << TRACE)
+    libc.capset(header, sets)
+    libc.capget(header, sets)
+    if sets[0] & (1 << TRACE):
+        raise RuntimeError("isolation=process cannot give up CAP_SYS_PTRACE")
+
+
 def _longs(first: int) -> tuple[ctypes.c_ulong, ...]:
     """Return the four arguments of a ``prctl`` that has one: the kernel wants the others to be zero."""
     return tuple(ctypes.c_ulong(number) for number in (first, 0, 0, 0))
@@ -102,7 +137,7 @@ def _check_dropped() -> None:
 
 def forbid(made: Any) -> None:
     """
-    Add what :data:`FORBIDDEN` and :data:`PARTLY` say to a filter of ``pyseccomp``.
+    Add what :data:`FORBIDDEN`, :data:`PARTLY` and :data:`OF_ONE` say to a filter of ``pyseccomp``.
 
     A filter cannot see the flags of ``clone3``, so there is no such call: the C library then uses ``clone``.
     """
@@ -114,6 +149,8 @@ def forbid(made: Any) -> None:
             made.add_rule(refuse, name)
     for name, place, mask, value in PARTLY:
         made.add_rule(refuse, name, seccomp.Arg(place, seccomp.MASKED_EQ, mask, value))
+    for name, place in OF_ONE.items():
+        made.add_rule(refuse, name, seccomp.Arg(place, seccomp.NE, 0))
     made.add_rule(seccomp.ERRNO(errno.ENOSYS), "clone3")
 
 

@@ -46,7 +46,10 @@ def granted(class_path: Path, name: str, entry: SystemEntry, out: Path | None) -
             raise EvalError(
                 f"isolation=sandbox: {place}, which is read, has {found.name} of {class_path.name}"
             )
-    own = list(_own_code(class_path, name, entry.call)) if isinstance(entry.call, str) else []
+    own = []
+    if isinstance(entry.call, str):
+        own = list(_own_code(class_path, name, entry.call))
+    _check_links(name, class_path, own)
     named = [class_path / path for path in entry.reads]
     if entry.checkpoint is not None:
         named.append(class_path / entry.checkpoint)
@@ -56,6 +59,16 @@ def granted(class_path: Path, name: str, entry: SystemEntry, out: Path | None) -
         if not path.exists():
             raise EvalError(f"isolation=sandbox: {name}: it is to read {path}, which is not there")
     return tuple(dict.fromkeys(str(path.resolve()) for path in (*own, *named)))
+
+
+def _check_links(name: str, class_path: Path, own: list[Path]) -> None:
+    """Raise EvalError if code of the class is elsewhere: whoever writes a link would grant what it leads to."""
+    real = class_path.resolve()
+    for path in own:
+        is_own = path.is_relative_to(class_path)
+        if is_own and path.resolve() != real / path.relative_to(class_path):
+            what = f"its code has the link {path}, which leads to {path.resolve()}"
+            raise EvalError(f"isolation=sandbox: {name}: {what}; name that in 'reads'")
 
 
 def _check(name: str, path: Path, whole: tuple[Path, ...]) -> None:

@@ -8,15 +8,19 @@ whenever no call runs, so that what a call has left is scored as it was left.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import select
 import signal
 import socket
+import sys
+import termios
 import time
 from contextlib import closing, suppress
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.errors import EvalError
@@ -34,6 +38,7 @@ from benchgate.isolation.descendants import (
 from benchgate.isolation.disk import Disk
 from benchgate.isolation.importer import import_system
 from benchgate.isolation.messages import End, receive, send
+from benchgate.isolation.place import most_disk
 
 if TYPE_CHECKING:
     from benchgate.isolation.messages import Start
@@ -44,11 +49,14 @@ LOOK: Final = 0.25
 COUNT: Final = 0.02
 """Seconds for which such a look counts at most."""
 
-MOST_DISK: Final = 2 * 2**30
-"""Bytes that the folder of a trial may have, unless ``limits`` says otherwise."""
+STILL: Final = 0.1
+"""Seconds in which a process is stopped, unless somebody wakes it."""
 
 TRIES: Final = 3
 """Times that a process is stopped which somebody wakes; then it is ended."""
+
+MOST_PRINTED: Final = 10_000
+"""Bytes that are shown of what an import prints."""
 
 LAST_WORD: Final = 1.0
 """Seconds that the importing process has to say how a call ended, once nothing of the call is left."""
@@ -63,19 +71,24 @@ class Watcher:
         self._importing: _Importing | None = None
 
     def work(self) -> None:
-        """Import the system when the session says so, and have it called for each message with descriptors."""
+        """
+        Import the system when the session says so, and have it called.
+
+        Each message has a socket for the answer, so that the session notices if this process dies.
+        """
         PRCTL(SUBREAPER, 1, 0, 0, 0)
         while True:
             message, descriptors, _, _ = socket.recv_fds(self._session, 99, 3)
             if not message:
                 return
-            if descriptors:
-                channel, report, prints = descriptors
-                how = self._call(float(message), channel, prints)
-                with socket.socket(fileno=report) as told, suppress(OSError):
-                    send(told, asdict(how))
+            if message == b"import":
+                (report,) = descriptors
+                answer = self._import()
             else:
-                send(self._session, self._import())
+                channel, report, prints = descriptors
+                answer = asdict(self._call(float(message), channel, prints))
+            with socket.socket(fileno=report) as told, suppress(OSError):
+                send(told, answer)
 
     def _import(self) -> dict[str, Any]:
         """Return what a new importing process says of its system, or a ``fault``."""
@@ -95,6 +108,7 @@ class Watcher:
             said = {"fault": str(error)}
         if not importing.stand_still():
             said.setdefault("fault", "importing it ends its process")
+        said["prints"] = importing.prints()
         if "fault" in said:
             self._give_up()
         return said
@@ -103,6 +117,8 @@ class Watcher:
         """Have the system called, and return how the process of the call ended; nothing of it is left."""
         importing = self._importing
         if importing is None:
+            os.close(channel)
+            os.close(prints)
             return End(fault="its importing process is gone", is_ready=False)
         fault = ""
         is_late = False
@@ -115,6 +131,8 @@ class Watcher:
         except EvalError as error:
             fault = str(error)
         lives = importing.stand_still()
+        if lives and said and importing.is_out_of_step():
+            lives = False
         if lives and not said:
             # Nothing of the call is left. Whoever forked it says how it ended, or is not worth keeping.
             said = importing.last_word()
@@ -140,10 +158,11 @@ class _Importing:
 
     def __init__(self, start: Start) -> None:
         self._folder = Path(start.folder)
-        self._most_disk = (start.limits or {}).get("disk", MOST_DISK)
+        self._most_disk = most_disk(start.limits or {})
         self.socket, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._prints = TemporaryFile()  # noqa: SIM115 - it lives as long as this
         with its:
-            self.pid = forked(partial(import_system, start, its.fileno()))
+            self.pid = forked(partial(import_system, start, its.fileno(), self._prints.fileno()))
         self._waiting: object = None
         self._kept = [self.pid]
 
@@ -185,6 +204,20 @@ class _Importing:
         except (TimeoutError, EvalError):
             return {}
 
+    def is_out_of_step(self) -> bool:
+        """Whether it has said more than it was asked for, or has not taken what it was sent."""
+        if select.select([self.socket], [], [], 0)[0]:
+            return True
+        left = fcntl.ioctl(self.socket, termios.TIOCOUTQ, bytes(4))
+        return int.from_bytes(left, sys.byteorder) > 0
+
+    def prints(self) -> str:
+        """Return what its import has printed; never straight to where the session prints, which it could rewrite."""
+        self._prints.seek(0)
+        text = self._prints.read(MOST_PRINTED).decode(errors="backslashreplace")
+        self._prints.close()
+        return text
+
     def threads(self) -> int:
         """Return how many threads it has."""
         with suppress(OSError):
@@ -194,13 +227,14 @@ class _Importing:
     def stand_still(self) -> bool:
         """Have it stand still, with nothing left that it has started but who waits for the next call; if it lives."""
         for _ in range(TRIES):
-            if stop(self.pid) is not None:
+            if stop(self.pid, STILL) is not None:
                 break
             self._kept = [self.pid]
             waiting = next((pid for pid in children(self.pid) if pid == self._waiting), None)
             if waiting is not None and self._stands_still(waiting):
                 self._kept.append(waiting)
-            end(kept=self._kept)
+            if self.pid in end(kept=self._kept):
+                break
             # What has ended just now may have woken it before.
             if all(state(pid) == STOPPED for pid in self._kept):
                 return True
@@ -209,7 +243,7 @@ class _Importing:
 
     def _stands_still(self, pid: int) -> bool:
         """Stop a process that is no child of this one, and wait until it is; whether it was in time."""
-        deadline = time.monotonic() + LAST_WORD
+        deadline = time.monotonic() + STILL
         while time.monotonic() < deadline:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGSTOP)

@@ -9,7 +9,7 @@ from importlib import import_module
 from importlib.machinery import PathFinder
 from inspect import iscoroutinefunction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from benchgate.errors import EvalError, SystemNotFound
 from benchgate.loader.imports import PACKAGE, module_name
@@ -19,6 +19,10 @@ from benchgate.registry import SystemEntry
 if TYPE_CHECKING:
     from benchgate.models import HandedCheckpoint
     from benchgate.registry import System, TaskClass
+
+
+MAX_DIGEST: Final = 4096
+"""Characters of what ``digest()`` returns."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +37,7 @@ class Declared:
     """
 
     digest: str | None = None
-    concurrency: str = "any"
+    concurrency: Literal["any", "async", "none"] = "any"
     checkpoint: str | None = None
 
     @classmethod
@@ -53,6 +57,10 @@ class Declared:
             raise EvalError(msg) from error
         if fault := declaration_fault(system):
             raise EvalError(fault)
+        if digest is not None and len(digest) > MAX_DIGEST:
+            raise EvalError(
+                f"has a digest of {len(digest)} characters; at most {MAX_DIGEST} are kept"
+            )
         return cls(
             digest=digest,
             concurrency=_concurrency(system),
@@ -122,7 +130,7 @@ def find_entry(task_class: TaskClass, wanted: str | None) -> tuple[str, SystemEn
     """
     Return name and entry of a system, of which nothing is imported; errors as of :meth:`TaskClass.system`.
 
-    A ``module:attr`` that is no registered name has an entry that grants nothing.
+    A ``module:attr`` has an entry that grants nothing; no registered name has a colon.
     """
     if wanted is not None and is_address(wanted):
         return wanted, SystemEntry(call=wanted)
@@ -230,7 +238,7 @@ def module_file(class_path: Path, name: str, call: str) -> Path | None:
             if not locations:
                 return Path(str(spec.origin))
             place = Path(locations[0], *parts[1:])
-    for file in (place.with_suffix(".py"), place / "__init__.py"):
+    for file in (place / "__init__.py", place.with_suffix(".py")):  # as Python looks for them
         if file.is_file():
             return file
     return None
@@ -243,7 +251,7 @@ def checkpoint_of(task_class: TaskClass, entry: SystemEntry) -> Path | None:
     return Path(task_class.bench_path or "", entry.checkpoint)
 
 
-def _concurrency(system: System) -> str:
+def _concurrency(system: System) -> Literal["any", "async", "none"]:
     if getattr(system, "concurrency", None) == "none":
         return "none"
     entries = (system, getattr(system, "__call__", None))  # noqa: B004 - an object may have an async one

@@ -44,13 +44,14 @@ def merge(settings: RunSettings) -> ClassRun:
     if settings.expect:
         _check_expected(settings.parts, settings.expect)
     beside = first.baseline_system
+    has_network = first.isolation_class == "sandbox+network"
     settings = replace(
         settings,
         task_class=first.task_class,
         trials=first.trial_count,
         seed=first.seed,
         timeout=first.timeout_seconds,
-        isolation=first.isolation_class,
+        isolation="sandbox" if has_network else first.isolation_class,
         out=settings.out and settings.out.resolve(),
         parts=tuple(part.resolve() for part in settings.parts),
         baseline=settings.baseline or (f"{RERUN}{beside}" if beside else "auto"),
@@ -63,6 +64,7 @@ def merge(settings: RunSettings) -> ClassRun:
             digest=first.digests.system,
             recorded=first.digests.checkpoint,
             reads=first.reads,
+            network=has_network,
         )
         systems: dict[Side, NamedSystem] = {"candidate": candidate}
         if beside is not None:
