@@ -37,9 +37,8 @@ if "PYTEST_XDIST_WORKER" in os.environ:  # traced or not, what its tests start i
 REGISTRATION = """
 from benchgate import register_task_class
 from .rubric import EchoRubric
-from .system import system
 
-@register_task_class("{name}", systems={{"shout": system}})
+@register_task_class("{name}", systems={{"shout": "system:system"}})
 class Registered(EchoRubric): ...
 """
 SYSTEM = """
@@ -162,6 +161,12 @@ class BenchFolder:
     def rubric(self, body: str = "") -> None:
         """Write the rubric; ``body`` comes before what its ``score`` does by default."""
         self.write("rubric.py", RUBRIC.format(body=indent(dedent(body), " " * 8)))
+
+    def grant(self, **rights: object) -> None:
+        """Grant the system ``checkpoint``, ``network`` or ``reads``, in the registration."""
+        entry = {"call": "system:system", **rights}
+        text = REGISTRATION.format(name=self.name).replace('"system:system"', repr(entry))
+        self.write("registration.py", text)
 
     def observer(self, body: str = "", attributes: str = "") -> None:
         """Have a judge observe outputs, whose score is the rubric's; ``asked`` counts what it was asked of a case."""

@@ -5,16 +5,16 @@ from __future__ import annotations
 from benchgate import register_task_class
 
 from .rubric import GridworldPolicyRubric
-from .systems.controls import ClaimsSuccess, DoNothing
-from .systems.policy import CheckpointPolicy
 
 
 @register_task_class(
     "gridworld-policy",
     systems={
-        **{name: CheckpointPolicy(name) for name in ("early", "late", "reckless")},
-        "claims-success": ClaimsSuccess(),
-        "do-nothing": DoNothing(),
+        "claims-success": "systems.controls:ClaimsSuccess",
+        "do-nothing": "systems.controls:DoNothing",
+        "early": {"call": "systems.policy:early", "checkpoint": "checkpoints/early.json"},
+        "late": {"call": "systems.policy:late", "checkpoint": "checkpoints/late.json"},
+        "reckless": {"call": "systems.policy:reckless", "checkpoint": "checkpoints/reckless.json"},
     },
     default_system="late",
 )

@@ -6,18 +6,15 @@ from benchgate import register_task_class
 
 from .facts import MigrationFacts
 from .rubric import MigrationRubric
-from .systems.controls import ClaimsSuccess, DoNothing
-from .systems.stage_aware import StageAware
-from .systems.table_converter import TableConverter
 
 
 @register_task_class(
     "migration-chainguard-distroless",
     systems={
-        "claims-success": ClaimsSuccess(),
-        "do-nothing": DoNothing(),
-        "stage-aware": StageAware(),
-        "table-converter": TableConverter(),
+        "claims-success": "systems.controls:ClaimsSuccess",
+        "do-nothing": "systems.controls:DoNothing",
+        "stage-aware": "systems.stage_aware:StageAware",
+        "table-converter": "systems.table_converter:TableConverter",
     },
     default_system="stage-aware",
     facts_model=MigrationFacts,

@@ -6,25 +6,20 @@ from benchgate import register_task_class
 
 from .facts import VulnFacts
 from .rubric import VulnRemediationRubric
-from .systems.blind_override import BlindOverride
-from .systems.careless import CutOut, InstallLatest, OldestVersions, UpgradeAll
-from .systems.controls import ClaimsSuccess, DoNothing
-from .systems.ladder import Ladder
-from .systems.npm_audit_fix import NpmAuditFix
 
 
 @register_task_class(
     "vuln-remediation",
     systems={
-        "blind-override": BlindOverride(),
-        "claims-success": ClaimsSuccess(),
-        "cut-out": CutOut(),
-        "do-nothing": DoNothing(),
-        "install-latest": InstallLatest(),
-        "ladder": Ladder(),
-        "npm-audit-fix": NpmAuditFix(),
-        "oldest-versions": OldestVersions(),
-        "upgrade-all": UpgradeAll(),
+        "blind-override": "systems.blind_override:BlindOverride",
+        "claims-success": "systems.controls:ClaimsSuccess",
+        "cut-out": "systems.careless:CutOut",
+        "do-nothing": "systems.controls:DoNothing",
+        "install-latest": "systems.careless:InstallLatest",
+        "ladder": "systems.ladder:Ladder",
+        "npm-audit-fix": "systems.npm_audit_fix:NpmAuditFix",
+        "oldest-versions": "systems.careless:OldestVersions",
+        "upgrade-all": "systems.careless:UpgradeAll",
     },
     default_system="ladder",
     facts_model=VulnFacts,

@@ -21,8 +21,8 @@ from textwrap import dedent
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchgate.errors import EvalError
-from benchgate.isolation import place
-from benchgate.isolation.isolated import Isolated
+from benchgate.isolation import sandbox
+from benchgate.isolation.isolated import Isolated, grants
 from tests.conftest import BenchFolder
 
 AGENT = """
@@ -37,7 +37,7 @@ async def system(case):
 def levels() -> list[str]:
     """Return the levels that this machine has."""
     try:
-        place.check()
+        sandbox.check()
     except EvalError as error:
         print(f"without sandbox: {error}")
         return ["none", "process"]
@@ -55,14 +55,14 @@ def trials(bench: BenchFolder, level: str) -> list[float]:
 def start(bench: BenchFolder, level: str) -> tuple[float, list[int]]:
     """Return the seconds that the helpers take to start, and the memory of each of them in KiB."""
     from benchgate.loader.imports import bench_package
-    from benchgate.loader.loaded_class import find_system, load_class
+    from benchgate.loader.loaded_class import load_class
     from benchgate.registry import TaskClassRegistry
 
     with bench_package(bench.root / "bench"):
         loaded = load_class(bench.root / "bench", bench.name, TaskClassRegistry())
-        system = find_system(loaded.task_class, None)
+        systems = dict([grants(loaded, None)])
         begun = time.perf_counter()
-        isolated = Isolated(loaded, [system], level, jobs=1)
+        isolated = Isolated(loaded, systems, level, jobs=1, limit=60.0, out=None)
         seconds = time.perf_counter() - begun
         memory = list(map(own_memory, started()))
         isolated.close()

@@ -220,6 +220,7 @@ def build_report(
         suite=Suite(name=plan.task_class, version=suite_version(plan.digests.cases)),
         system=plan.system,
         isolation_class=plan.isolation_class,
+        reads=plan.reads,
         observer=plan.observer,
         trial_count=plan.trial_count,
         seed=plan.seed,

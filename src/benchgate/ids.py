@@ -68,6 +68,7 @@ class RunPlan:
     clusters: Mapping[str, str] = field(default_factory=dict)
     retired: Mapping[str, str] = field(default_factory=dict)
     isolation_class: Isolation = "none"
+    reads: tuple[str, ...] = ()
     observer: Observer | None = None
 
     @classmethod
@@ -82,6 +83,7 @@ class RunPlan:
             seed=report.seed,
             digests=report.digests,
             isolation_class=report.isolation_class,
+            reads=report.reads,
             observer=report.observer,
             **own,
         )
@@ -92,6 +94,8 @@ class RunPlan:
         system: dict[str, Any] = {"name": self.system, "digest": digests.system}
         if digests.checkpoint is not None:
             system["checkpoint"] = digests.checkpoint
+        if self.reads:
+            system["reads"] = sorted(self.reads)
         if self.observer is not None:
             system["observer"] = self.observer.model_dump(mode="json")
         return digest(

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 System = Callable[["BenchCase"], Mapping[str, Any]]
 """A system under test: a callable from case to output. It may also have ``name``, ``digest()`` and ``checkpoint``."""
 
+SYSTEM_PATTERN: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
+"""How a system is named in a registration: ``module:attr``, the module relative to the folder of the class."""
+
 RubricType = TypeVar("RubricType", bound=type)
 
 MIN_CASES: Final = MappingProxyType({"bronze": 10, "silver": 10, "gold": 50, "platinum": 200})
@@ -54,6 +57,60 @@ FLOORS: Final[Mapping[str, System]] = {"floor:empty": lambda _: {}, "floor:input
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SystemEntry:
+    """
+    What a registration says of a system. The system itself is never asked for any of it.
+
+    :param call: ``module:attr`` in the folder of the class, or the callable itself, which runs at level ``none`` only.
+    :param checkpoint: the file that each trial is handed as a private copy; relative to the folder of the class.
+    :param network: whether it may use the network at level ``sandbox``.
+    :param reads: further files and folders that it may read at that level; relative to the folder of the class.
+    """
+
+    call: System | str
+    checkpoint: str | None = None
+    network: bool = False
+    reads: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, given: object) -> SystemEntry:
+        """
+        Return the entry that a registration writes as a text, as a callable, or as a mapping with the fields above.
+
+        :raises ValueError: says what is wrong with it.
+        """
+        fields: Mapping[Any, Any] = given if isinstance(given, Mapping) else {"call": given}
+        if "call" not in fields:
+            raise ValueError("has no 'call', which is the module:attr of the system")
+        for key, value in fields.items():
+            if key not in _ENTRY:
+                raise ValueError(f"has the unknown key {key!r}; known: {', '.join(_ENTRY)}")
+            is_right, expected = _ENTRY[key]
+            if not is_right(value):
+                raise ValueError(f"has {key} = {value!r}; expected {expected}")
+        return cls(**{**fields, "reads": tuple(fields.get("reads", ()))})
+
+
+def _is_call(value: object) -> bool:
+    if isinstance(value, str):
+        return SYSTEM_PATTERN.fullmatch(value) is not None
+    return callable(value)
+
+
+def _are_paths(value: object) -> bool:
+    return isinstance(value, list | tuple) and all(isinstance(path, str) for path in value)
+
+
+_ENTRY: Final[Mapping[str, tuple[Callable[[object], bool], str]]] = {
+    "call": (_is_call, "module:attr, such as 'systems.agent:current', or a callable"),
+    "checkpoint": (lambda value: isinstance(value, str), "the path of a file as text"),
+    "network": (lambda value: isinstance(value, bool), "True or False"),
+    "reads": (_are_paths, "a list of paths as texts"),
+}
+"""The fields of an entry: whether a value may be in it, and what is expected."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TaskClass:
     """
     A family of tasks that one rubric scores.
@@ -67,7 +124,7 @@ class TaskClass:
     rubric_type: type
     bench_path: Path | None = None
     min_cases_for_promotion: Mapping[str, int] = field(default_factory=lambda: MIN_CASES)
-    systems: Mapping[str, System] = field(default_factory=lambda: MappingProxyType({}))
+    systems: Mapping[str, SystemEntry] = field(default_factory=lambda: MappingProxyType({}))
     default_system: str | None = None
     facts_model: type[BaseModel] | None = None
     observe: Callable[..., Any] | str | None = None
@@ -77,9 +134,9 @@ class TaskClass:
         """Dotted name of the rubric class."""
         return f"{self.rubric_type.__module__}.{self.rubric_type.__qualname__}"
 
-    def system(self, name: str | None = None) -> tuple[str, System]:
+    def system(self, name: str | None = None) -> tuple[str, SystemEntry]:
         """
-        Return name and callable of a registered system or a floor; without a name, of the class's default system.
+        Return name and entry of a registered system or a floor; without a name, of the class's default system.
 
         :raises SystemNotFound: no system has that name, or no name was given and there is no default.
         """
@@ -87,7 +144,9 @@ class TaskClass:
         if chosen is None:
             reason = f"task class {self.name!r} has no default system: name one"
             raise SystemNotFound(None, self.systems, reason)
-        systems = FLOORS if chosen.startswith("floor:") else self.systems
+        systems = self.systems
+        if chosen.startswith("floor:"):
+            systems = {floor: SystemEntry(call=call) for floor, call in FLOORS.items()}
         if chosen not in systems:
             reason = f"task class {self.name!r} has no system {chosen!r}"
             raise SystemNotFound(chosen, systems, reason)
@@ -154,7 +213,7 @@ def register_task_class(
     *,
     bench_path: Path | None = None,
     min_cases_for_promotion: Mapping[str, int] | None = None,
-    systems: Mapping[str, System] | None = None,
+    systems: Mapping[str, System | str | Mapping[str, Any]] | None = None,
     default_system: str | None = None,
     facts_model: type[BaseModel] | None = None,
     observe: Callable[..., Any] | str | None = None,
@@ -169,7 +228,11 @@ def register_task_class(
     :param bench_path: the class's folder; leave it out, the loader sets it.
     :param min_cases_for_promotion: passed cases required per tier; tiers left out keep their default, which is 10 for
         bronze and silver, 50 for gold, 200 for platinum.
-    :param systems: systems under test by name.
+    :param systems: systems under test by name, each as the text ``module:attr``, the module relative to the folder of
+        the class: ``systems.agent:current`` is ``current`` in ``systems/agent.py``. It is imported only where it runs;
+        if it is a class, that is called once, without arguments, and the object that it returns is the system.
+        Or a mapping of ``call``, which is that text, and of what it is granted: ``checkpoint``, ``network`` and
+        ``reads``, see :class:`SystemEntry`. Or a callable, which runs at level ``none`` only.
     :param default_system: the one to run when none is named; may be left out if there is exactly one.
     :param facts_model: a pydantic model that the ``[facts]`` table of each case must satisfy.
     :param observe: asks the world about an output, such as a judge or a build does: takes the case and the output,
@@ -179,12 +242,13 @@ def register_task_class(
         a number of cases is not valid.
     :raises TaskClassAlreadyRegistered: the name or its slug is taken.
     """
-    by_name = MappingProxyType(dict(systems or {}))
+    by_name = dict(systems or {})
     default = default_system or (next(iter(by_name)) if len(by_name) == 1 else None)
 
     def register(rubric_type: RubricType) -> RubricType:
         for fault in _faults(name, rubric_type, by_name, default, min_cases_for_promotion or {}):
             raise EvalError(f"task class {name!r}: {fault}")
+        entries = {label: SystemEntry.of(system) for label, system in by_name.items()}
         _RECEIVER.get().register(
             TaskClass(
                 name=name,
@@ -193,7 +257,7 @@ def register_task_class(
                 min_cases_for_promotion=MappingProxyType(
                     {**MIN_CASES, **(min_cases_for_promotion or {})}
                 ),
-                systems=by_name,
+                systems=MappingProxyType(entries),
                 default_system=default,
                 facts_model=facts_model,
                 observe=observe,
@@ -216,7 +280,7 @@ def min_cases_faults(min_cases: Mapping[Any, Any]) -> Iterator[str]:
 def _faults(
     name: str,
     rubric_type: type,
-    systems: Mapping[str, System],
+    systems: Mapping[str, object],
     default: str | None,
     min_cases: Mapping[str, int],
 ) -> Iterator[str]:
@@ -227,6 +291,8 @@ def _faults(
     if default is not None and default not in systems:
         yield f"default system {default!r} is not one of {sorted(systems)}"
     for label, system in systems.items():
-        if not callable(system):
-            yield f"system {label!r} is not callable"
+        try:
+            SystemEntry.of(system)
+        except ValueError as fault:
+            yield f"system {label!r} {fault}"
     yield from (f"min_cases_for_promotion {fault}" for fault in min_cases_faults(min_cases))

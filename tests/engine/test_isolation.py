@@ -24,10 +24,10 @@ LIBRARY = next((name for name in ("httpx2", "httpx") if importlib.util.find_spec
 
 def without_sandbox():
     """Why the level cannot be had here; nothing if it can."""
-    from benchgate.isolation import place
+    from benchgate.isolation import sandbox
 
     try:
-        place.check()
+        sandbox.check()
     except EvalError as error:
         return str(error)
     return ""
@@ -238,7 +238,7 @@ def test_a_supervisor_that_is_killed_takes_its_trial_with_it(bench, run, tmp_pat
             open("{tmp_path}/lived", "w").close()
     """)
     report = run()
-    assert "what watches it died" in _told(report)
+    assert "the process that imported it died" in _told(report)
     assert not (tmp_path / "lived").exists()
 
 
@@ -318,7 +318,7 @@ def test_three_deaths_in_a_row_of_those_who_watch_end_the_run(bench, run):
 def test_who_watches_and_stands_still_does_not_hold_up_the_session(
     bench, run, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr("benchgate.isolation.isolated.PATIENCE", 0.5)  # who is stopped needs none
+    monkeypatch.setattr("benchgate.isolation.call.PATIENCE", 0.5)  # who is stopped needs none
     bench.system(f"""
         import os, signal, time
         open("{tmp_path}/" + str(os.getppid()), "w").close()
@@ -400,7 +400,7 @@ def test_an_import_that_fails_there_says_where_its_environment_comes_from(bench,
 def test_a_bench_where_a_sandbox_may_read_is_wrong_use(bench, run, monkeypatch):
     if reason := without_sandbox():
         pytest.skip(reason)
-    monkeypatch.setattr("benchgate.isolation.place.READABLE", ("/usr", str(bench.root)))
+    monkeypatch.setattr("benchgate.isolation.sandbox.READABLE", ("/usr", str(bench.root)))
     with pytest.raises(EvalError, match="which is read, has cases of echo"):
         run("sandbox")
 
@@ -482,7 +482,7 @@ WHERE = """
 def test_an_observer_has_a_process_of_its_own_and_no_sandbox(bench, run, monkeypatch, level):
     if level == "sandbox" and without_sandbox():
         pytest.skip(without_sandbox())
-    bench.write("gate.toml", '[run]\npass_env = ["KEY"]\n')
+    bench.write("gate.toml", '[run]\nobserver_env = ["KEY"]\npass_env = ["SECRET"]\n')
     bench.observer(WHERE)
     for name in ("KEY", "SECRET"):
         monkeypatch.setenv(name, "x")
@@ -563,7 +563,7 @@ def test_an_observer_that_is_away_is_asked_again_there(bench, run, monkeypatch):
 def test_an_observer_that_is_another_there_is_wrong_use(bench, run, monkeypatch):
     monkeypatch.setenv("JUDGE", "m-2")
     bench.observer(attributes="import os\njudge.model = os.environ.get('JUDGE', 'm-1')")
-    with pytest.raises(EvalError, match=r"its observer: model was m-2, is m-1; .* pass_env"):
+    with pytest.raises(EvalError, match=r"its observer: model was m-2, is m-1; .* observer_env"):
         run()
 
 
@@ -658,16 +658,18 @@ def test_a_sandbox_has_what_programs_need(bench, run):
     """)
     text = (bench.path / "system.py").read_text()
     data = (bench.root / "own/data.txt").resolve()
-    bench.write("system.py", f"READS = {str(data)!r}\n{text}\nsystem.reads = (READS,)\n")
+    bench.write("system.py", f"READS = {str(data)!r}\n{text}")
+    bench.grant(reads=[str(data)])
     report = run("sandbox")
     assert {result.outcome for result in report.per_case} == {"scored"}, _told(report)
-    assert report.isolation_class == "sandbox"
-    bench.write("system.py", f"{SYSTEM_WITH_NETWORK}\nsystem.network = True\n")
+    assert (report.isolation_class, report.reads) == ("sandbox", (str(data),))
+    bench.write("system.py", SYSTEM_WITH_NETWORK)
+    bench.grant(network=True)
     report = run("sandbox")
     assert {result.outcome for result in report.per_case} == {"scored"}, _told(report)
     assert report.isolation_class == "sandbox+network"
-    bench.write("system.py", f"{SYSTEM_WITH_NETWORK}\nsystem.reads = ('/',)\n")
-    with pytest.raises(EvalError, match="has cases of echo"):
+    bench.grant(reads=["/"])
+    with pytest.raises(EvalError, match=r"it is to read /, which shows .*/cases"):
         run("sandbox")
 
 

@@ -255,7 +255,7 @@ def test_a_resumed_run_has_the_observer_that_it_had(judged):
             "observer 'observers.judge:nothing' cannot be used: AttributeError",
         ),
         ('"observers.none:judge"', "ModuleNotFoundError"),
-        ("system", "is no callable of observers/"),
+        ("EchoRubric", "is no callable of observers/"),
         ('"observers.judge:LOG"', "is no callable of observers/"),
     ],
 )
@@ -269,7 +269,7 @@ def test_an_observer_that_cannot_be_used(judged, observe, message):
 @pytest.mark.parametrize("declares", ["concurrency = 'threads'", "unavailable = 'OSError'"])
 def test_an_observer_declares_only_what_can_be_acted_upon(judged, declares):
     judged.observer(attributes=f"judge.{declares}")
-    with pytest.raises(EvalError, match=f"observer 'observers.judge:judge': {declares}; "):
+    with pytest.raises(EvalError, match=f"observer 'observers.judge:judge' says {declares}; "):
         judged.run()
 
 

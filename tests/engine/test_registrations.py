@@ -34,7 +34,7 @@ REGISTRATIONS = {
     ),
     "a system that cannot be called": (
         'register_task_class("echo", systems={"a": 1})(EchoRubric)',
-        "*system 'a' is not callable*",
+        "*system 'a' has call = 1; expected module:attr, *",
     ),
     "a default that is no system": (
         'register_task_class("echo", default_system="b")(EchoRubric)',

@@ -154,6 +154,7 @@ def test_its_keys_are_options_and_documented():
     text = REFERENCE.read_text("utf-8")
     rows = re.findall(r"^\* `(\w+)`: (as `--bench-)?", text, re.MULTILINE)
     assert [key for key, _ in rows if key in RunTable.model_fields] == list(RunTable.model_fields)
-    own = {"pass_env", "limits", "observations"}  # of systems above the level none, of observers
+    # Of systems and judges above the level none, and of observers.
+    own = {"pass_env", "observer_env", "network", "reads", "limits", "observations"}
     assert {key for key, is_option in rows if is_option} == RunTable.model_fields.keys() - own
     assert RunTable.model_fields.keys() - own <= {option.key for option in RUN_OPTIONS}

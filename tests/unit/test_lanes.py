@@ -8,7 +8,6 @@ import pytest
 
 from benchgate.errors import EvalError
 from benchgate.live.executor import LiveExecutor
-from benchgate.runner import service as services
 from benchgate.runner.lane import Lanes, LaneTerms
 from benchgate.runner.service import TrialService
 
@@ -33,8 +32,14 @@ def request(jobs=1, *, retries=3, max_rpm=None, max_cost_usd=None, call=None, re
     return SimpleNamespace(
         settings=settings,
         recording=recording,
-        systems={"candidate": SimpleNamespace(name="echo", call=call)},
+        systems={
+            "candidate": SimpleNamespace(
+                name="echo", call=call, concurrency=getattr(call, "concurrency", "any")
+            )
+        },
         observed_by=lambda: None,
+        processes=None,
+        notes=tuple,
     )
 
 
@@ -48,9 +53,8 @@ def opened(monkeypatch):
     services_made = []
 
     def open_service(*requests, processes=(), own=None):
-        monkeypatch.setattr(
-            services, "isolated", lambda run, *_: object() if run in processes else None
-        )
+        for run in processes:
+            run.processes = object()
         runs = {f"class-{number}": run for number, run in enumerate(requests)}
         service = TrialService(runs, backstop=FakeBackstop(), workers=2)
         services_made.append(service)

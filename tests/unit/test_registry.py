@@ -14,7 +14,12 @@ from benchgate.errors import (
     TaskClassNotFound,
 )
 from benchgate.loader.rubric_source import rubric_digest, rubric_files
-from benchgate.registry import TaskClassRegistry, default_registry, register_task_class
+from benchgate.registry import (
+    SystemEntry,
+    TaskClassRegistry,
+    default_registry,
+    register_task_class,
+)
 
 
 class Exact:
@@ -37,7 +42,7 @@ def test_the_decorator_registers_and_returns_the_class(registry):
     assert decorate(Exact) is Exact
     found = registry.get("echo")
     assert found.rubric_type is Exact
-    assert found.system() == ("nothing", nothing)
+    assert found.system() == ("nothing", SystemEntry(call=nothing))
     assert dict(found.min_cases_for_promotion) == {
         "bronze": 10,
         "silver": 10,
@@ -83,7 +88,7 @@ def test_systems_are_found_by_name(registry):
         task_class.system()
     with pytest.raises(SystemNotFound, match="no system 'c'; known systems: a, b"):
         task_class.system("c")
-    assert task_class.system("b") == ("b", nothing)
+    assert task_class.system("b") == ("b", SystemEntry(call=nothing))
     assert "\x1b" not in str(SystemNotFound("a:b", (), "no module: \x1b[2J"))
 
 
@@ -95,7 +100,7 @@ def test_systems_are_found_by_name(registry):
         ("echo", object, {}, "no rubric"),
         ("echo", Exact(), {}, "no rubric"),
         ("echo", Exact, {"default_system": "x"}, "default system 'x'"),
-        ("echo", Exact, {"systems": {"x": 1}}, "'x' is not callable"),
+        ("echo", Exact, {"systems": {"x": 1}}, "'x' has call = 1; expected module:attr"),
         ("echo", Exact, {"min_cases_for_promotion": {"tin": 3}}, "unknown tier 'tin'"),
         ("echo", Exact, {"min_cases_for_promotion": {"silver": 0}}, "0 for 'silver'; expected"),
         ("echo", Exact, {"min_cases_for_promotion": {"gold": None}}, "None for 'gold'"),

@@ -35,11 +35,11 @@ class CheckpointPolicy:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.checkpoint = FOLDER / f"{name}.json"
+        self.file = FOLDER / f"{name}.json"
 
     def digest(self) -> str:
         """Return the SHA-256 of the checkpoint's file."""
-        return load(self.checkpoint).sha256
+        return load(self.file).sha256
 
     def __call__(self, case: BenchCase) -> Mapping[str, Any]:
         """
@@ -67,6 +67,9 @@ class CheckpointPolicy:
                 "terminated": trajectory.metadata["terminated"],
             },
         }
+
+
+early, late, reckless = (CheckpointPolicy(name) for name in ("early", "late", "reckless"))
 
 
 def walk(checkpoint: Checkpoint, task: Task, case: BenchCase) -> EpisodeTrajectory:

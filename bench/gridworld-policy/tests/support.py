@@ -36,7 +36,7 @@ def load(case_id: str, bench_seed: int = 0) -> BenchCase:
 def walk(case_id: str, name: str) -> dict[str, Any]:
     """Have a system walk a case by its checkpoint, as the harness does."""
     system = SYSTEMS[name]
-    handed = HandedCheckpoint(path=system.checkpoint, sha256=system.digest())
+    handed = HandedCheckpoint(path=system.file, sha256=system.digest())
     return dict(system(load(case_id).model_copy(update={"checkpoint": handed})))
 
 

@@ -94,11 +94,11 @@ def test_a_changed_table_is_refused(tmp_path):
 @pytest.mark.parametrize("case_id", CASES)
 def test_every_walk_is_evidence_about_its_own_checkpoint(case_id, name):
     bundle = validate_rl_payload(walked(case_id, name)["rl_payload"])
-    check_belongs(bundle, load(SYSTEMS[name].checkpoint).record)
+    check_belongs(bundle, load(SYSTEMS[name].file).record)
     assert bundle.checkpoint.metadata["artifact_sha256"] == SYSTEMS[name].digest()
     for other in set(NAMES) - {name}:
         with pytest.raises(CheckpointMismatch):
-            check_belongs(bundle, load(SYSTEMS[other].checkpoint).record)
+            check_belongs(bundle, load(SYSTEMS[other].file).record)
 
 
 def test_advantages_are_returns_less_estimates():
@@ -119,7 +119,7 @@ def test_a_system_walks_the_same_way_twice(name):
         del one["rl_payload"]["advantages"]["created_at"]
     assert made[0] == made[1]
     assert SYSTEMS[name].name == name
-    assert SYSTEMS[name].digest() == sha256(SYSTEMS[name].checkpoint.read_bytes()).hexdigest()
+    assert SYSTEMS[name].digest() == sha256(SYSTEMS[name].file.read_bytes()).hexdigest()
 
 
 def test_without_a_checkpoint_nobody_walks():

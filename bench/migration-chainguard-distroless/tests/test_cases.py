@@ -12,10 +12,11 @@ from _benchgate_bench.migration_chainguard_distroless.expected import read_expec
 from _benchgate_bench.migration_chainguard_distroless.project import POLICY
 from _benchgate_bench.migration_chainguard_distroless.tests import support
 
+from benchgate.loader.systems import find_system
 from benchgate.testing import loaded_class
 
 with loaded_class(support.CLASS) as bench:
-    SYSTEMS = bench.task_class.systems
+    SYSTEMS = {name: find_system(bench.task_class, name).call for name in bench.task_class.systems}
 
 
 def scored(name, case_id):

@@ -11,6 +11,7 @@ from _benchgate_bench.migration_chainguard_distroless.observers.build import ask
 from _benchgate_bench.migration_chainguard_distroless.observers.store import key_of
 from _benchgate_bench.migration_chainguard_distroless.project import read_input, read_output
 
+from benchgate.loader.systems import find_system
 from benchgate.testing import load_cases, loaded_class
 
 if TYPE_CHECKING:
@@ -29,8 +30,9 @@ def answers() -> Iterator[tuple[str, BenchCase, Mapping[str, str]]]:
             if case.disposition == "positive":
                 yield f"{case_id}/best", case, read_input(CLASS / "tests/answers" / case_id)
                 blank = case.model_copy(update={"expected_path": None})
-                for name, system in sorted(bench.task_class.systems.items()):
-                    yield f"{case_id}/{name}", case, dict(system(blank))["files"]
+                for name in sorted(bench.task_class.systems):
+                    system = find_system(bench.task_class, name)
+                    yield f"{case_id}/{name}", case, dict(system.call(blank))["files"]
                 for name in LISTS:
                     for at, one in enumerate(listed(name)):
                         if one["case"] == case_id:

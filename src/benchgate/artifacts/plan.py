@@ -42,6 +42,7 @@ def plan_file(
         seed=plan.seed,
         timeout_seconds=timeout,
         isolation_class=plan.isolation_class,
+        reads=plan.reads,
         observer=plan.observer,
         digests=PlanDigests(**{name: getattr(digests, name) for name in PlanDigests.model_fields}),
         resumes=resumes,
@@ -60,6 +61,7 @@ def plan_changes(before: PlanFile, now: PlanFile) -> Iterator[str]:
         "seed",
         "timeout_seconds",
         "isolation_class",
+        "reads",
         "replays",
         "baseline_system",
     ):

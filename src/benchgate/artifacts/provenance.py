@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 import subprocess
-import sys
-from pathlib import Path
-from typing import Final, Self
+from typing import TYPE_CHECKING, Final, Self
 
+from benchgate.errors import Unreadable
 from benchgate.wire.files import MAX_SOURCE_BYTES, file_sha256
 from benchgate.wire.model import DisplayText, Sha256, WireModel
 from benchgate.wire.run_options import ACTOR
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 ACTORS: Final = ("GITHUB_ACTOR", "GITLAB_USER_LOGIN", "BUILDKITE_BUILD_CREATOR", ACTOR)
 JOBS: Final = ("CI_JOB_URL", "BUILDKITE_BUILD_URL", "BUILD_URL")
@@ -39,8 +40,12 @@ class Provenance(WireModel):
     system_source: Sha256 | None
 
     @classmethod
-    def here(cls, class_path: Path | None = None, system: object = None) -> Self:
-        """Return that of this process; without a class, what the environment says alone."""
+    def here(cls, class_path: Path | None = None, source: Path | None = None) -> Self:
+        """
+        Return that of this process; without a class, what the environment says alone.
+
+        :param source: of the system.
+        """
         commit = git(class_path, "rev-parse", "HEAD") if class_path else None
         dirty = None
         if commit and class_path and (changes := git(class_path, *STATUS, BYTECODE)) is not None:
@@ -48,8 +53,13 @@ class Provenance(WireModel):
             dirty = bool(changes) or git(class_path, "rev-parse", "HEAD:./") is None
         server, repository, run = map(os.environ.get, GITHUB)
         job = f"{server}/{repository}/actions/runs/{run}" if run else first_of(JOBS)
-        source, actor = _source_of(system), first_of(ACTORS)
-        return cls(commit=commit, dirty=dirty, job=job, actor=actor, system_source=source)
+        return cls(
+            commit=commit,
+            dirty=dirty,
+            job=job,
+            actor=first_of(ACTORS),
+            system_source=_digest_of(source),
+        )
 
 
 def git(folder: Path, *arguments: str) -> str | None:
@@ -71,10 +81,8 @@ def first_of(names: tuple[str, ...]) -> str | None:
     return next((os.environ[name] for name in names if os.environ.get(name)), None)
 
 
-def _source_of(system: object) -> str | None:
+def _digest_of(source: Path | None) -> str | None:
     try:
-        function = inspect.unwrap(getattr(system, "func", system))  # type: ignore[arg-type]
-        path = getattr(sys.modules.get(function.__module__), "__file__", None)
-        return file_sha256(Path(path), limit=MAX_SOURCE_BYTES) if path else None
-    except Exception:  # an object may answer anything when it is asked for an attribute
+        return file_sha256(source, limit=MAX_SOURCE_BYTES) if source else None
+    except Unreadable:
         return None

@@ -201,6 +201,7 @@ class PlanFile(Artifact):
     resumes: Resumed | None
     replays: Replayed | None
     baseline_system: str | None = Field(default=None, exclude_if=lambda name: name is None)
+    reads: tuple[Text, ...] = Field(default=(), exclude_if=lambda paths: not paths)
     observer: Observer | None = Field(default=None, exclude_if=lambda one: one is None)
     shard: str | None = Field(default=None, exclude_if=lambda shard: shard is None)
 

@@ -6,18 +6,17 @@ import ast
 import os
 from dataclasses import dataclass
 from inspect import signature
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from benchgate.check.problem import Problem, located
 from benchgate.errors import RegistrationError
-from benchgate.loader.rubric_source import parse_source
+from benchgate.loader.registration_source import literal, registration_call
 from benchgate.registry import MIN_CASES, min_cases_faults, register_task_class
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-FUNCTION: Final = "register_task_class"
 LOWEST_TIER: Final = "bronze"
 KEYWORDS: Final = tuple(signature(register_task_class).parameters)
 
@@ -45,24 +44,12 @@ def read_registration(class_path: Path, name: str) -> Registration:
     """Read the registration of a class: the decorator of a class at the top level, with literals."""
     path = class_path / "registration.py"
     try:
-        tree = parse_source(path)
+        call = registration_call(class_path)
     except RegistrationError as error:
         missing = not os.path.lexists(path)  # reported by the check of required files
         return Registration(problems=() if missing else tuple(located(error)))
-    calls = [
-        call
-        for node in tree.body
-        if isinstance(node, ast.ClassDef)
-        for call in node.decorator_list
-        if isinstance(call, ast.Call)
-        and FUNCTION in (getattr(call.func, "attr", None), getattr(call.func, "id", None))
-    ]
-    if len(calls) != 1:
-        message = f"registers {len(calls) or 'nothing'}; expected one class with @{FUNCTION}({name!r}, ...) on it"
-        return Registration(problems=(Problem(path, calls[1].lineno if calls else 1, message),))
-    (call,) = calls
     arguments = {keyword.arg: keyword.value for keyword in call.keywords}
-    tiers = _literal(arguments.get("min_cases_for_promotion")) or {}
+    tiers = literal(arguments.get("min_cases_for_promotion")) or {}
     wrong = next(min_cases_faults(tiers), None) if isinstance(tiers, dict) else "is no literal dict"
     problems = [*_call_problems(call, arguments, name)]
     if wrong is not None:
@@ -79,7 +66,7 @@ def read_registration(class_path: Path, name: str) -> Registration:
 def _call_problems(
     call: ast.Call, arguments: Mapping[str | None, ast.expr], name: str
 ) -> Iterator[str]:
-    registered = _literal(call.args[0] if call.args else arguments.get("name"))
+    registered = literal(call.args[0] if call.args else arguments.get("name"))
     if not isinstance(registered, str):
         yield f"the name is no string literal; expected {name!r}, the folder's name"
     elif registered != name:
@@ -95,16 +82,8 @@ def _call_problems(
 
 
 def _default_problem(systems: ast.expr | None, node: ast.expr | None) -> Iterator[str]:
-    default = _literal(node)
+    default = literal(node)
     if isinstance(systems, ast.Dict) and isinstance(default, str):
-        labels = [_literal(key) for key in systems.keys]
+        labels = [literal(key) for key in systems.keys]
         if all(isinstance(label, str) for label in labels) and default not in labels:
             yield f"default_system {default!r} is not one of its systems"
-
-
-def _literal(node: ast.expr | None) -> Any:
-    """Return the value of a literal, ``None`` for nothing, and ``...`` for what is no literal."""
-    try:
-        return ast.literal_eval(node) if node is not None else None
-    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
-        return ...

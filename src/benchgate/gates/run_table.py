@@ -18,7 +18,12 @@ class RunTable(WireModel):
 
     :param observations: of each output, where the class has an observer; odd, so that there is a majority.
     :param pass_env: names of the environment that systems have above ``none``, besides those of the allow list.
-    :param limits: what each of their processes may take there: memory in bytes, and processes of its user.
+    :param observer_env: those that the observer and the rubric have there; a name may be in both.
+    :param network: whether a system that is named as ``module:attr`` may use the network at ``sandbox``; one of the
+        class has that beside its name in the registration.
+    :param reads: further files and folders that it may read there, relative to the folder of the class.
+    :param limits: what a system may take there: memory in bytes and processes of its user, for each of its processes,
+        and disk in bytes, for the folder of a trial.
     """
 
     trials: Annotated[int, Field(ge=1, le=MAX_SAFE_INTEGER)] | None = None
@@ -32,4 +37,9 @@ class RunTable(WireModel):
     isolation: Literal["none", "process", "sandbox"] | None = None
     observations: Literal[1, 3, 5, 7, 9] | None = None
     pass_env: Annotated[tuple[str, ...], BeforeValidator(listed)] | None = None
-    limits: Mapping[Literal["memory", "processes"], Annotated[int, Field(ge=1)]] | None = None
+    observer_env: Annotated[tuple[str, ...], BeforeValidator(listed)] | None = None
+    network: bool | None = None
+    reads: Annotated[tuple[str, ...], BeforeValidator(listed)] | None = None
+    limits: Mapping[Literal["memory", "processes", "disk"], Annotated[int, Field(ge=1)]] | None = (
+        None
+    )

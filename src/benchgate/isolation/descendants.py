@@ -52,33 +52,60 @@ def forked(task: Callable[[], object]) -> int:
         EXIT(1)
 
 
-def end(spared: Collection[int] = ()) -> dict[int, int]:
+def end(spared: Collection[int] = (), *, kept: int | None = None) -> dict[int, int]:
     """
     Stop all descendants of this process, which inherits orphans, then kill them; return the status of its children.
 
     :param spared: children that stay, with their descendants.
+    :param kept: a child that stays, stopped, without its descendants.
     :raises TimeoutError: some of them do not end.
     """
     statuses: dict[int, int] = {}
+    stay = {*spared} if kept is None else {*spared, kept}
     deadline = time.monotonic() + STUBBORN
     while time.monotonic() < deadline:
         with suppress(ChildProcessError):
             while (ended := os.waitpid(-1, os.WNOHANG))[0]:
                 statuses[ended[0]] = ended[1]
-            found = [pid for pid in children(os.getpid()) if pid not in spared]
-            # It grows: once it is stopped, a process has all children that it will have.
-            for pid in found:
-                with suppress(ProcessLookupError):
-                    os.kill(pid, signal.SIGSTOP)
-                found += children(pid)
-            for pid in found:
-                with suppress(ProcessLookupError):
-                    os.kill(pid, signal.SIGKILL)
-            if found:
-                time.sleep(0.0005)
-                continue
-        return statuses
+        found = [pid for pid in children(os.getpid()) if pid not in stay]
+        if kept is not None:
+            # Those that have ended stay in the list until their parent, which is stopped, asks for them.
+            found += [pid for pid in children(kept) if not _has_ended(pid)]
+        if not found:
+            return statuses
+        # It grows: once it is stopped, a process has all children that it will have.
+        for pid in found:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGSTOP)
+            found += children(pid)
+        for pid in found:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        time.sleep(0.0005)
     raise TimeoutError
+
+
+def stop(child: int) -> int | None:
+    """Stop a child, and return when it stands still; its status if it has ended instead, and is gone now."""
+    os.kill(child, signal.SIGSTOP)
+    _, status = os.waitpid(child, os.WUNTRACED)
+    return None if os.WIFSTOPPED(status) else status
+
+
+def _has_ended(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in {"Z", "X"}
+    except (OSError, IndexError):
+        return True
+
+
+def keep_open(descriptors: Collection[int]) -> None:
+    """Close all descriptors of this process but the standard ones and these."""
+    low = 3
+    for descriptor in sorted(descriptors):
+        os.closerange(low, descriptor)
+        low = descriptor + 1
+    os.closerange(low, 2**16)
 
 
 def children(pid: int) -> list[int]:

@@ -1,158 +1,151 @@
-"""A class whose systems, rubric and observer run in processes of their own: its helpers, and what calls them."""
+"""A class whose systems, rubric and observer run in processes of their own: what starts them, and what calls them."""
 
 from __future__ import annotations
 
 import json
-import math
 import os
+import queue
 import socket
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, suppress
-from dataclasses import asdict, dataclass, replace
-from pathlib import Path
-from tempfile import TemporaryFile, mkdtemp
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.errors import EvalError
-from benchgate.isolation.place import cleared, handed, readable_of, rubric_name, scratch
-from benchgate.live.prints import MAX_PRINTED
-from benchgate.loader.loaded_class import check_importable
-from benchgate.models import FailureMode
-from benchgate.trials.containment import removed
-from benchgate.trials.executor import RECORDS, FailedElsewhere, TrialRecord, TrialRequest
-from benchgate.wire.parsing import read_json
-from benchgate.wire.plain import MAX_OUTPUT_BYTES
-from benchgate.wire.usage import Usage
+from benchgate.isolation.call import PATIENCE, Call
+from benchgate.isolation.messages import OBSERVER, RUBRIC, Job, Layer, Start, receive, send
+from benchgate.isolation.place import cleared, handed, scratch
+from benchgate.isolation.readable import granted, hidden
+from benchgate.isolation.scratch import session_folder
+from benchgate.loader.imports import module_name
+from benchgate.loader.observer import never
+from benchgate.loader.rubric_source import rubric_files
+from benchgate.loader.system_checkpoint import SystemCheckpoint
+from benchgate.loader.systems import (
+    Declared,
+    NamedSystem,
+    checkpoint_of,
+    find_entry,
+    is_address,
+    source_of,
+)
+from benchgate.registry import FLOORS
+from benchgate.trials.executor import FailedElsewhere, TrialRecord, TrialRequest
+from benchgate.wire.files import MAX_TREE_BYTES, file_sha256
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from pathlib import Path
 
-    from benchgate.loader.loaded_class import LoadedClass, NamedSystem
-    from benchgate.models import BenchCase, Outcome
+    from benchgate.loader.loaded_class import LoadedClass
+    from benchgate.models import BenchCase
+    from benchgate.registry import SystemEntry
     from benchgate.trials.trial import TrialRunner
 
 PASSED: Final = (
     "PATH LANG LANGUAGE TZ TERM VIRTUAL_ENV LD_LIBRARY_PATH PYTHONHASHSEED SSL_CERT_FILE SSL_CERT_DIR "
-    "OMP_NUM_THREADS OPENBLAS_NUM_THREADS"
+    "REQUESTS_CA_BUNDLE CURL_CA_BUNDLE NODE_EXTRA_CA_CERTS HTTP_PROXY HTTPS_PROXY ALL_PROXY NO_PROXY "
+    "http_proxy https_proxy all_proxy no_proxy OMP_NUM_THREADS OPENBLAS_NUM_THREADS"
 )
-"""What processes have of the environment, and all names that begin with LC_; ``pass_env`` adds to it."""
-
-ROOM: Final = 4 * MAX_OUTPUT_BYTES
-"""Bytes that a process may send: its output, escaped once more, and what it has used."""
-
-PATIENCE: Final = 10.0
-"""Seconds after its limit in which a trial must have ended; else who watches it is taken for dead."""
+"""What processes have of the environment, and all names that begin with LC_; ``pass_env`` and ``observer_env`` add."""
 
 MOST_DEATHS: Final = 3
 """Deaths in a row of those who watch trials, after which no more are run."""
 
-RUBRIC, OBSERVER = "its rubric", "its observer"
-"""The names of their helpers, beside those of the systems."""
+MOST_OF_THE_RUBRIC: Final = 2
+"""Times that its process may be ended by somebody else: once a machine may have run out of memory."""
 
 MAIN: Final = (
     "import json, sys; path, *starts = json.loads(sys.argv[1]); sys.path[:] = path; "
-    "from benchgate.isolation.helper import main; main(starts)"
+    "from benchgate.isolation.keeper import main; main(starts)"
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Start:
+@dataclass(slots=True)
+class Slot:
     """
-    What a helper imports, once.
+    A place in which one call of a system runs at a time, after its import.
 
-    :param target: the name of a system, or module and name of the class of a rubric.
-    :param observer: what the session found an observer to be; ``None`` for others.
-    :param socket: descriptor of the socket by which it is sent the sockets of trials.
-    :param reads: what trials may read besides the machine's own; ``None``: everything, as in no sandbox.
-    :param network: whether they may make sockets of IP.
-    :param limits: of each of their processes: ``memory`` in bytes, and ``processes``.
+    :param watcher: the socket of what watches it.
+    :param folder: has the folders of its trials.
+    :param is_ready: whether the system is imported.
     """
 
-    bench: str
-    target: str
-    socket: int
-    is_rubric: bool = False
-    observer: Mapping[str, Any] | None = None
-    jobs: int = 1
-    reads: tuple[str, ...] | None = None
-    network: bool = False
-    limits: Mapping[str, int] | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
-    """
-    One call of a system, which lives in ``home`` of a folder, or of what observes an output, or scores it.
-
-    :param case: as JSON, with the paths that the process may use.
-    :param record: the folder in which HTTP is recorded, and the observation ``number``; 0 is that of the system.
-    """
-
-    case: str
-    limit: float
-    work: str
-    system: str = ""
-    folder: str | None = None
-    output: str | None = None
-    record: str | None = None
-    number: int = 0
+    watcher: socket.socket
+    folder: Path
+    is_ready: bool = False
 
 
 class Isolated:
     """
     The processes of one class; :meth:`close` ends them.
 
+    :param systems: what the registration, or gate.toml, says of each by its name; imported there, never here.
     :param level: that of the run, without what a single system may do.
     :param jobs: trials that may run at once.
+    :param limit: seconds that an import may take.
+    :param out: the output folder, which no system may read.
     :raises EvalError: the level cannot be had, or system or rubric cannot be found by their names.
     """
 
     def __init__(
-        self, bench: LoadedClass, systems: Collection[NamedSystem], level: str, jobs: int
+        self,
+        bench: LoadedClass,
+        systems: Mapping[str, SystemEntry],
+        level: str,
+        *,
+        jobs: int,
+        limit: float,
+        out: Path | None,
     ) -> None:
         if sys.platform != "linux" or not os.path.exists(f"/proc/self/task/{os.getpid()}/children"):
             what = "needs Linux with /proc, as in a container"
             raise EvalError(f"isolation={level} {what}; this is {sys.platform}")
-        self._helpers: dict[str, socket.socket] = {}
-        self._died = 0
-        rubric: dict[str, Any] = {"target": rubric_name(bench), "is_rubric": True}
-        starts, limits = {RUBRIC: rubric}, dict(bench.run.limits or {})
-        if (observer := bench.observer()) is not None:
-            identity = observer.identity.model_dump(mode="json")
-            starts[OBSERVER] = {"target": OBSERVER, "observer": identity}
-        for system in systems:
-            check_importable(bench.task_class, system, "in a process of its own")
-            start = starts[system.name] = {"target": system.name, "limits": limits}
-            if level == "sandbox":
-                reads = [*readable_of(system.call, bench.path)]
-                start |= {"reads": reads, "network": system.network}
-        passed = {*PASSED.split(), *(bench.run.pass_env or ())}
-        with ExitStack() as own, ExitStack() as theirs:
-            for name, start in starts.items():
-                ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-                self._helpers[name] = own.enter_context(ours)
-                number = theirs.enter_context(its).fileno()
-                start |= {"bench": str(bench.path), "socket": number, "jobs": jobs}
-            self._folder = Path(mkdtemp(prefix="benchgate-isolated-"))
-            own.callback(removed, self._folder)
-            self._sweeper = own.enter_context(ThreadPoolExecutor(1))
-            process = subprocess.Popen(  # noqa: S603 - this very Python
-                [sys.executable, "-P", "-c", MAIN, json.dumps([sys.path, *starts.values()])],
-                env={k: v for k, v in os.environ.items() if k in passed or k.startswith("LC_")},
-                stdin=subprocess.PIPE,
-                stdout=sys.__stderr__.fileno() if sys.__stderr__ else None,
-                pass_fds=[start["socket"] for start in starts.values()],
-                start_new_session=True,
-            )
-            own.callback(_end, process)
-            theirs.close()
-            for name, helper in self._helpers.items():
-                if (said := helper.recv(2000).decode()) != "ready":
-                    what = f"isolation={level}: {name}: {said or 'its helper died'}"
-                    raise EvalError(what)
-            self._exit = own.pop_all()
+        self._bench = bench
+        self._level = level
+        self._jobs = jobs
+        self._limit = limit
+        self._out = out
+        self._entries = dict(systems)
+        self._declared: dict[str, Declared] = {}
+        self._judges: dict[str, socket.socket] = {}
+        self._idle: dict[str, queue.LifoQueue[Slot]] = {}
+        self._deaths = 0
+        self._deaths_of_the_rubric = 0
+        with ExitStack() as stack:
+            self._folder = stack.enter_context(session_folder())
+            self._sweeper = stack.enter_context(ThreadPoolExecutor(1))
+            self._start(stack)
+            for name, judge in self._judges.items():
+                self._meet(name, judge)
+            for name in systems:
+                self._declared[name] = self._first_import(name)
+            self._exit = stack.pop_all()
+
+    def named_system(self, name: str) -> NamedSystem:
+        """
+        Return a system as a run knows it.
+
+        :raises EvalError: it names a checkpoint of its own.
+        """
+        entry, declared = self._entries[name], self._declared[name]
+        checkpoint = checkpoint_of(self._bench.task_class, entry)
+        if declared.checkpoint is not None and checkpoint is None:
+            what = f"names the checkpoint {declared.checkpoint} by itself"
+            where = "'checkpoint' stands beside its name in registration.py"
+            raise EvalError(f"isolation={self._level}: {name} {what}; {where}")
+        return NamedSystem(
+            name=name,
+            call=never,
+            digest=declared.digest,
+            checkpoint=SystemCheckpoint(checkpoint) if checkpoint else None,
+            source=source_of(self._bench.task_class, name, entry),
+            concurrency=declared.concurrency,
+            network=entry.network,
+            reads=entry.reads,
+        )
 
     def around(
         self, runner: TrialRunner, system: str, limit: Callable[[BenchCase], float]
@@ -167,49 +160,257 @@ class Isolated:
             return Job(case=told, limit=limit(case), work=work, output=json.dumps(output))
 
         def observe(case: BenchCase, output: Mapping[str, Any]) -> Any:
-            return self._returned(OBSERVER, case, job(case, output))
+            return self._returned(OBSERVER, case, job(case, output), self._judged)
 
         def score(case: BenchCase, output: Mapping[str, Any]) -> object:
-            return self._called(RUBRIC, case, job(case, output)).result.score
+            return self._scored(case, job(case, output))
 
         observer = runner.observer and runner.observer._replace(call=observe)
         return replace(runner, system=called, score=score, alone=False, observer=observer)
 
-    def _produced(self, system: str, case: BenchCase, limit: float) -> Any:
+    def close(self) -> None:
+        """End all that runs, and remove its folders."""
+        self._exit.close()
+
+    # Starting
+
+    def _start(self, stack: ExitStack) -> None:
+        """Start the process that keeps all others, and have the stack end it."""
+        starts: list[Start] = []
+        with ExitStack() as theirs:
+
+            def asked() -> tuple[socket.socket, int]:
+                ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+                return stack.enter_context(ours), theirs.enter_context(its).fileno()
+
+            for name, start in self._of_judges().items():
+                self._judges[name], number = asked()
+                starts.append(replace(start, socket=number))
+            for name, entry in self._entries.items():
+                self._idle[name] = queue.LifoQueue()
+                start = self._of_system(name, entry)
+                for _ in range(self._jobs):
+                    ours, number = asked()
+                    folder = self._folder / f"{len(starts)}"
+                    folder.mkdir(0o700)
+                    self._idle[name].put(Slot(ours, folder))
+                    starts.append(replace(start, socket=number, folder=str(folder)))
+            sent = json.dumps([sys.path, *(start.as_json() for start in starts)])
+            process = subprocess.Popen(  # noqa: S603 - this very Python
+                [sys.executable, "-P", "-c", MAIN, sent],
+                env=environment(self._bench.run.pass_env or ()),
+                stdin=subprocess.PIPE,
+                stdout=sys.__stderr__.fileno() if sys.__stderr__ else None,
+                pass_fds=[start.socket for start in starts],
+                start_new_session=True,
+            )
+        stack.callback(_end, process)
+
+    def _of_judges(self) -> dict[str, Start]:
+        bench = self._bench
+        files = {
+            str(path): file_sha256(path, limit=MAX_TREE_BYTES) for path in rubric_files(bench.path)
+        }
+        rubric = Start(
+            bench=str(bench.path),
+            name=RUBRIC,
+            call=rubric_name(bench),
+            socket=0,
+            digests=files,
+            jobs=self._jobs,
+        )
+        found = {RUBRIC: rubric}
+        observer = bench.observer()
+        if observer is not None:
+            identity = observer.identity.model_dump(mode="json")
+            found[OBSERVER] = replace(
+                rubric, name=OBSERVER, call="", digests=None, observer=identity
+            )
+        return found
+
+    def _of_system(self, name: str, entry: SystemEntry) -> Start:
+        path = self._bench.path
+        layer = None
+        if self._level == "sandbox":
+            layer = Layer(
+                reads=granted(path, name, entry, self._out),
+                hidden=tuple(str(one) for one in hidden(path, self._out)),
+                network=entry.network,
+            )
+        call, first = name, ""
+        if isinstance(entry.call, str):
+            call = entry.call
+            if is_address(name):
+                first = os.getcwd()
+            else:
+                call = module_name(path.name, call)
+        return Start(
+            bench=str(path),
+            name=name,
+            call=call,
+            socket=0,
+            first=first,
+            layer=layer,
+            limit=self._limit,
+            limits={str(name): most for name, most in (self._bench.run.limits or {}).items()},
+        )
+
+    def _meet(self, name: str, judge: socket.socket) -> None:
+        """Give a judge its environment, and wait until it has imported what it needs."""
+        send(judge, environment(self._bench.run.observer_env or ()))
+        judge.settimeout(self._limit + PATIENCE)
+        said: dict[str, Any] = {"fault": "its process died"}
+        with suppress(OSError):
+            said = receive(judge) or said
+        judge.settimeout(None)
+        if said.get("fault"):
+            raise EvalError(f"isolation={self._level}: {name}: {said['fault']}")
+
+    def _first_import(self, name: str) -> Declared:
+        with self._slot(name) as slot:
+            declared, fault = self._imported(slot)
+        if declared is None:
+            raise EvalError(f"isolation={self._level}: {name}: {fault}")
+        return declared
+
+    def _imported(self, slot: Slot) -> tuple[Declared | None, str]:
+        """Have a system imported in a slot; return what it declares, or what is wrong."""
+        said: dict[str, Any] = {}
+        slot.watcher.settimeout(self._limit + PATIENCE)
+        with suppress(OSError, ValueError):
+            slot.watcher.send(b"import")
+            said = receive(slot.watcher)
         try:
-            with scratch(self._folder, self._sweeper) as folder:
-                work, own = folder / "home" / "work", handed(case, folder).model_dump_json()
-                job = Job(case=own, limit=limit, work=str(work), folder=str(folder))
-                output = self._returned(system, case, job)
-                if cleared(work):
-                    os.rename(work, case.work_path or "")
-        except OSError as error:
-            request = TrialRequest(case=case, system=system, limit=limit)
-            raise FailedElsewhere(request.not_run(f"its folder: {error}")) from error
+            declared = Declared(**said)
+        except TypeError:
+            return None, str(said.get("fault", "it says of itself what no system says"))
+        if not said:
+            return None, "what watches it died"
+        slot.is_ready = True
+        return declared, ""
+
+    # Calling
+
+    @contextmanager
+    def _slot(self, name: str) -> Iterator[Slot]:
+        """Yield an idle slot: the one that was used last, so that no more of them import than run at once."""
+        slot = self._idle[name].get()
+        try:
+            yield slot
+        finally:
+            self._idle[name].put(slot)
+
+    def _produced(self, system: str, case: BenchCase, limit: float) -> Any:
+        request = TrialRequest(case=case, system=system, limit=limit)
+        with self._slot(system) as slot:
+            self._check_deaths(request)
+            if not slot.is_ready:
+                declared, fault = self._imported(slot)
+                if declared != self._declared[system]:
+                    fault = fault or "it declares something else than when the run began"
+                    raise FailedElsewhere(request.not_run(f"it was imported again: {fault}"))
+            try:
+                return self._in_its_folder(slot, system, case, limit)
+            except OSError as error:
+                raise FailedElsewhere(request.not_run(f"its folder: {error}")) from error
+
+    def _in_its_folder(self, slot: Slot, system: str, case: BenchCase, limit: float) -> Any:
+        with scratch(slot.folder, self._sweeper) as folder:
+            work = folder / "home" / "work"
+            own = handed(case, folder).model_dump_json()
+            job = Job(case=own, limit=limit, work=str(work), folder=str(folder))
+
+            def called(request: TrialRequest, job: Job) -> TrialRecord:
+                call = Call(request, job)
+                try:
+                    return call.run(slot.watcher)
+                finally:
+                    slot.is_ready = call.end.is_ready
+                    self._deaths = self._deaths + 1 if call.end.status is None else 0
+
+            output = self._returned(system, case, job, called)
+            if cleared(work):
+                os.rename(work, case.work_path or "")
         return output
 
-    def _returned(self, name: str, case: BenchCase, job: Job) -> Any:
+    def _returned(
+        self,
+        name: str,
+        case: BenchCase,
+        job: Job,
+        called: Callable[[TrialRequest, Job], TrialRecord],
+    ) -> Any:
         """Return what a system or an observer returned, which asks by HTTP on the terms of its trial."""
         http: Any = case._http  # noqa: SLF001 - not a field: it is no data
         terms = http.terms
         own = {"record": terms.record and str(terms.record), "number": terms.number}
-        told = self._called(name, case, replace(job, system=terms.system, **own))
+        request = TrialRequest(case=case, system=name, limit=job.limit)
+        told = called(request, replace(job, system=terms.system, **own))
         http.told = told.result
         return json.loads(told.output_json or "null")
 
-    def _called(self, name: str, case: BenchCase, job: Job) -> TrialRecord:
-        request = TrialRequest(case=case, system=name, limit=job.limit)
-        if self._died >= MOST_DEATHS:
-            raise FailedElsewhere(request.not_run(f"its helper died {MOST_DEATHS} times in a row"))
-        call = _Call(request, job)
-        try:
-            return call.run(self._helpers[name])
-        finally:
-            self._died = 0 if call.status else self._died + 1
+    def _judged(self, request: TrialRequest, job: Job) -> TrialRecord:
+        return Call(request, job).run(self._judges[request.system])
 
-    def close(self) -> None:
-        """End all that runs, and remove its folders."""
-        self._exit.close()
+    def _scored(self, case: BenchCase, job: Job) -> object:
+        request = TrialRequest(case=case, system=RUBRIC, limit=job.limit)
+        if self._deaths_of_the_rubric >= MOST_OF_THE_RUBRIC:
+            why = f"its process was ended {MOST_OF_THE_RUBRIC} times by somebody else"
+            raise FailedElsewhere(request.not_run(f"the rubric is not asked any more: {why}"))
+        call = Call(request, job)
+        try:
+            return call.run(self._judges[RUBRIC]).result.score
+        finally:
+            self._deaths_of_the_rubric += call.end.is_unexplained
+
+    def _check_deaths(self, request: TrialRequest) -> None:
+        if self._deaths >= MOST_DEATHS:
+            raise FailedElsewhere(request.not_run(f"its helper died {MOST_DEATHS} times in a row"))
+
+
+def grants(bench: LoadedClass, wanted: object) -> tuple[str, SystemEntry]:
+    """
+    Return name and entry of a system that is to be imported in a process of its own.
+
+    :raises EvalError: no other process can find it.
+    """
+    if wanted is not None and not isinstance(wanted, str):
+        name = str(
+            getattr(wanted, "name", None) or getattr(wanted, "__qualname__", type(wanted).__name__)
+        )
+        why = "it is given as an object; register it, or name it as module:attr"
+        raise EvalError(f"system {name} cannot be found by a name in a process of its own: {why}")
+    name, entry = find_entry(bench.task_class, wanted)
+    if is_address(name):
+        if name.startswith("conftest:"):
+            raise EvalError(f"system {name} cannot be found by a name in a process of its own")
+        run = bench.run
+        entry = replace(entry, network=run.network is True, reads=run.reads or ())
+    elif not isinstance(entry.call, str) and name not in FLOORS:
+        why = f"register its name: systems={{{name!r}: 'module:attr'}}"
+        raise EvalError(
+            f"system {name} cannot be found by a name in a process of its own: it is registered as an object; {why}"
+        )
+    return name, entry
+
+
+def environment(names: Iterable[str]) -> dict[str, str]:
+    """Return what a process has of the environment, and some names besides."""
+    passed = {*PASSED.split(), *names}
+    return {k: v for k, v in os.environ.items() if k in passed or k.startswith("LC_")}
+
+
+def rubric_name(bench: LoadedClass) -> str:
+    """Return module and name of the class that scores; :raises EvalError: it is in the registration, or partly."""
+    scores, *bases = bench.task_class.rubric_type.__mro__
+    if (here := scores.__module__).endswith(".registration"):
+        own = [n for n, value in vars(scores).items() if n[:2] != "__" or callable(value)]
+        scores = next(base for base in bases if base.__module__ != here)
+        if own or scores is object:
+            what = ", ".join(own) or "the rubric"
+            why = "move it into rubric.py, which alone is imported where outputs are scored"
+            raise EvalError(f"isolation: registration.py defines {what}; {why}")
+    return f"{scores.__module__}:{scores.__qualname__}"
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
@@ -218,84 +419,3 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         process.communicate(timeout=PATIENCE)
     process.kill()
     process.wait()
-
-
-class _Call:
-    """One process of a trial, from its start to the end of all that it has started."""
-
-    def __init__(self, request: TrialRequest, job: Job) -> None:
-        self._request = request
-        self._job = job
-        self._room = ROOM
-        self._called = False
-        self._told: str | None = None
-        self._failed: Outcome = "rubric_error" if request.system == RUBRIC else "harness_error"
-        self.status = ""
-
-    def run(self, helper: socket.socket) -> TrialRecord:
-        """Have a worker run it, and return what it says; :raises FailedElsewhere: it has no output, and no score."""
-        channel, its_channel = socket.socketpair()
-        report, its_report = socket.socketpair()
-        fault = ""
-        with channel, report, TemporaryFile() as prints:
-            with its_channel, its_report:
-                descriptors = [one.fileno() for one in (its_channel, its_report, prints)]
-                socket.send_fds(helper, [b"%r" % self._job.limit], descriptors)
-            for one in (channel, report):
-                one.settimeout(self._job.limit + PATIENCE)
-            try:
-                self._hear(channel)
-            except Exception as error:  # of whatever a process may send in the place of a message
-                fault = str(error)
-            channel.close()
-            with suppress(TimeoutError):  # it stands still
-                self.status = report.recv(9).decode()
-            prints.seek(0)
-            sys.stdout.write(prints.read(MAX_PRINTED).decode(errors="backslashreplace"))
-        if self.status != "0" or self._told is None:
-            why = f"ended without a result, status {self.status}"
-            fault = fault or (why if self.status else "what watches it died")
-        if not self._called:
-            raise FailedElsewhere(self._request.not_run(f"before it was called: {fault}"))
-        return self._believed(fault)
-
-    def _hear(self, channel: socket.socket) -> None:
-        """Give the process its job, and take what it says until nothing is left that could say something."""
-        with channel.makefile("rwb") as file:
-            file.write(json.dumps(asdict(self._job)).encode() + b"\n")
-            file.flush()
-            while line := file.readline(self._room):
-                self._room -= len(line)  # readline may return somewhat more than that
-                if self._room <= 0:
-                    raise ValueError(f"it says more than the {ROOM} bytes that are read")
-                kind, value = read_json(line)
-                if self._told is not None:
-                    raise ValueError("it said something after its result")
-                if kind == "usage":
-                    self._request.case.usage.include(Usage.of(value))
-                self._called = True
-                self._told = value if kind == "result" else None
-
-    def _believed(self, fault: str) -> TrialRecord:
-        """Return what a process says that ended well, and said one thing that was its own to say."""
-        is_rubric = self._request.system == RUBRIC
-        own = {self._failed, "scored", "timeout", "unavailable"}
-        if not is_rubric:
-            own.add("not_run")
-        try:
-            record = RECORDS.validate_json(str(self._told), strict=True)
-            said, waits = record.result, record.retry_after or 0.0
-            is_own = said.outcome in own and (is_rubric or not record.violation)
-            if not (is_own and 0 <= waits < math.inf):
-                fault = fault or f"{said.outcome} is not for it to say"
-        except ValueError:
-            fault = fault or "what it says is no result"
-        if fault:
-            mode = FailureMode(code=self._failed, detail=f"in its own process: {fault}")
-            result = self._request.result(self._failed, failure_modes=(mode,))
-            record = TrialRecord(result=result, output_json=None)
-        if record.result.outcome == "not_run":  # whose reasons are the session's
-            record = self._request.not_run(f"in its own process: {record.result.detail}")
-        if record.result.outcome != "scored":
-            raise FailedElsewhere(record)
-        return record

@@ -7,44 +7,82 @@ classes may both have a ``helpers.py``, and nothing is added to ``sys.path``.
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import os
 import sys
 from contextlib import contextmanager
 from importlib.abc import MetaPathFinder
-from importlib.machinery import ModuleSpec
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from importlib.util import spec_from_file_location
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-    from types import ModuleType
+    from collections.abc import Iterator, Mapping, Sequence
+    from types import CodeType, ModuleType
 
 
 PACKAGE: Final = "_benchgate_bench"
 
 
+class SourceOnlyLoader(SourceFileLoader):
+    """
+    Compiles what the source says, whatever bytecode lies beside it: that is in no digest.
+
+    :param sha256: of the source that is meant; another one is refused. ``None``: any.
+    """
+
+    def __init__(self, fullname: str, path: str, sha256: str | None = None) -> None:
+        super().__init__(fullname, path)
+        self._sha256 = sha256
+
+    def get_code(self, fullname: str) -> CodeType:
+        """
+        Return the compiled source.
+
+        :raises ImportError: it is not the one that is meant.
+        """
+        source = self.get_data(self.path)
+        if self._sha256 is not None and hashlib.sha256(source).hexdigest() != self._sha256:
+            raise ImportError(f"{self.path} was changed after it was digested", name=fullname)
+        return self.source_to_code(source, self.path)
+
+
 class BenchFinder(MetaPathFinder):
     """
-    Finds the package and its subpackages; modules in these are found by Python itself, through ``__path__``.
+    Finds the package, its subpackages, and the Python files in these.
 
-    :param only: the slug of the one class that it finds.
+    It looks for a file by its name and lists no folder: a closed process may read the files that it imports, and not
+    the folder that they are in.
+
+    :param only: the name of the one class that it finds.
+    :param digests: SHA-256 of the files that may be imported, by their paths; ``None``: any.
     """
 
-    def __init__(self, bench_root: Path, only: str | None = None) -> None:
+    def __init__(
+        self, bench_root: Path, only: str | None = None, digests: Mapping[str, str] | None = None
+    ) -> None:
         self.bench_root = bench_root
         self._only = only
+        self._digests = digests
 
     def find_spec(
         self,
         fullname: str,
-        path: Sequence[str] | None = None,  # noqa: ARG002 - the signature is the import system's
-        target: ModuleType | None = None,  # noqa: ARG002
+        path: Sequence[str] | None = None,
+        target: ModuleType | None = None,  # noqa: ARG002 - the signature is the import system's
     ) -> ModuleSpec | None:
-        """Return a namespace package's spec for ``_benchgate_bench`` and ``_benchgate_bench.<slug>``."""
+        """
+        Return the spec of a module of a task class; ``None`` for other modules, and for what is no Python file.
+
+        :raises ImportError: the file is none of those that may be imported.
+        """
         package, _, rest = fullname.partition(".")
-        if package != PACKAGE or "." in rest:
+        if package != PACKAGE:
             return None
+        if "." in rest:
+            return self._module(fullname, path or ())
         spec = ModuleSpec(fullname, None, is_package=True)
         if rest:
             folder = self._folder(rest)
@@ -53,12 +91,36 @@ class BenchFinder(MetaPathFinder):
             spec.submodule_search_locations = [str(folder)]
         return spec
 
+    def _module(self, fullname: str, path: Sequence[str]) -> ModuleSpec | None:
+        name = fullname.rpartition(".")[2]
+        for folder in path:
+            package = Path(folder, name, "__init__.py")
+            if package.is_file():
+                loader = self._loader(fullname, package)
+                locations = [str(package.parent)]
+                return spec_from_file_location(
+                    fullname, package, loader=loader, submodule_search_locations=locations
+                )
+            module = Path(folder, f"{name}.py")
+            if module.is_file():
+                return spec_from_file_location(
+                    fullname, module, loader=self._loader(fullname, module)
+                )
+        return None
+
+    def _loader(self, fullname: str, file: Path) -> SourceOnlyLoader:
+        if self._digests is None:
+            return SourceOnlyLoader(fullname, str(file))
+        if str(file) not in self._digests:
+            raise ImportError(f"{file} is not among the files that were digested", name=fullname)
+        return SourceOnlyLoader(fullname, str(file), self._digests[str(file)])
+
     def _folder(self, wanted: str) -> Path | None:
-        if self._only not in {None, wanted}:
-            return None
         # Here: every session beside a bench imports this module, and few of them a class.
         from benchgate.registry import slug
 
+        if self._only is not None:
+            return Path(self.bench_root, self._only) if slug(self._only) == wanted else None
         if not os.path.isdir(self.bench_root):
             return None
         folders = (path for path in self.bench_root.iterdir() if path.is_dir())

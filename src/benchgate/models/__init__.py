@@ -240,6 +240,7 @@ class BenchRunReport(Aggregates):
 
     :param run_id: SHA-256 over the results without times, costs, paths and details: same results, same id.
     :param plan_id: SHA-256 over what was planned: cases, rubric, system, policy, seed.
+    :param reads: what the system could read at level ``sandbox`` besides its own code, as its registration names it.
     :param trial_count: trials of each case.
     :param complete: every planned trial was run once, to a score or a failure of the system.
     :param held_out: the same figures over the held-out cases; ``None`` if the run has none.
@@ -260,6 +261,7 @@ class BenchRunReport(Aggregates):
     suite: Suite
     system: str
     isolation_class: Isolation = "none"
+    reads: tuple[Text, ...] = Field(default=(), exclude_if=lambda paths: not paths)
     trial_count: Annotated[Count, Field(ge=1)]
     seed: Count
     complete: bool

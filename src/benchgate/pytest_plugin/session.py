@@ -120,8 +120,7 @@ class BenchSession:
                 self.requests[name] = RunRequest.of(bench, settings, self.unfinished)
             except EvalError as error:
                 raise pytest.UsageError(str(error)) from error
-            for system in self.requests[name].systems.values():
-                self._exit.callback(system.close)
+            self._exit.callback(self.requests[name].close)
         self.trials = ItemTrials(self.config, self.requests)
         self._exit.callback(self.trials.close)
         self.trials.open()

@@ -57,6 +57,8 @@ class Terminal:
             )
             if (level := session.requests[name].isolation("candidate")) != "none":
                 text += f", isolation {level}"
+            if reads := session.requests[name].reads("candidate"):
+                text += f", reads {', '.join(reads)}"
             if name in session.watched:
                 text += (
                     ", isolation none: -s, --pdb and --trace run trials here, and nothing is gated"

@@ -15,7 +15,7 @@ from uuid import uuid4
 from benchgate.errors import EvalError, brief
 from benchgate.live.executor import LiveExecutor
 from benchgate.loader.case_digest import files_digest
-from benchgate.loader.loaded_class import check_importable
+from benchgate.loader.systems import check_importable
 from benchgate.remote.attempt import Answer, Attempt, SentClass, pack, versions
 from benchgate.remote.connection import (
     POLL,
@@ -38,7 +38,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
-    from benchgate.loader.loaded_class import LoadedClass, NamedSystem
+    from benchgate.loader.loaded_class import LoadedClass
+    from benchgate.loader.systems import NamedSystem
     from benchgate.trials.executor import TrialRecord, TrialRequest
     from benchgate.trials.pacing import Pacing
     from benchgate.trials.spending import Spending
@@ -69,7 +70,7 @@ class Cluster:
         self._packed: dict[str, tuple[SentClass, Callable[[bytes], Answer], bytes]] = {}
         self._systems: dict[str, dict[str, dict[str, str | None]]] = defaultdict(dict)
         for bench, system in systems:
-            check_importable(bench.task_class, system, "on a worker")
+            check_importable(system, "on a worker")
             self._benches[bench.name] = bench
             self._systems[bench.name][system.name] = declared(system, bench.observer())
         self._client: Any = None

@@ -17,7 +17,8 @@ from benchgate.live.loop import SessionLoop
 from benchgate.live.prints import PrintRouter
 from benchgate.loader.case_digest import files_digest
 from benchgate.loader.imports import PACKAGE, BenchFinder, forget
-from benchgate.loader.loaded_class import alone, find_system, load_class
+from benchgate.loader.loaded_class import alone, load_class
+from benchgate.loader.systems import find_system
 from benchgate.registry import TaskClassRegistry, slug
 from benchgate.remote.attempt import unpack
 from benchgate.trials.executor import TrialRequest
@@ -29,8 +30,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from benchgate.loader.loaded_class import LoadedClass, NamedSystem
+    from benchgate.loader.loaded_class import LoadedClass
     from benchgate.loader.observer import ClassObserver
+    from benchgate.loader.systems import NamedSystem
     from benchgate.models import BenchCase
     from benchgate.remote.attempt import Attempt, SentClass
 
@@ -59,7 +61,7 @@ class WorkerBench:
         self._folder = folder
         self._data = data
         self.slug = slug(name)
-        self._finder = BenchFinder(folder, self.slug)
+        self._finder = BenchFinder(folder, name)
         self._modules: dict[str, Any] = {}
         self._loading = threading.RLock()
         self._loaded: LoadedClass | None = None

@@ -11,8 +11,8 @@ from benchgate.audit.runs import run_of_class
 from benchgate.cassettes.manifest import FOLDER, MANIFEST, CassetteManifest, file_faults
 from benchgate.errors import ArtifactError, EvalError, PlanChanged, Unreadable
 from benchgate.ids import trial_file_name
-from benchgate.loader.loaded_class import NamedSystem
 from benchgate.loader.observer import never
+from benchgate.loader.systems import NamedSystem
 from benchgate.wire.canonical import sha256_hex
 from benchgate.wire.files import MAX_TREE_BYTES, file_sha256, read_bytes
 from benchgate.wire.parsing import MAX_JSON_BYTES

@@ -79,6 +79,7 @@ class ClassRun:
         observer = request.observed_by()
         for side, trials in self.sides.items():
             trials.isolation_class = request.isolation(side)
+            trials.reads = request.reads(side)
             if observer is not None:
                 trials.observer = observer.identity
         self.judgement: Judgement | None = None
@@ -213,7 +214,7 @@ class ClassRun:
         if request.recording is not None or request.settings.parts or system.digest is not None:
             self.provenance = Provenance.here(request.bench.path)
             return
-        self.provenance = Provenance.here(request.bench.path, system.call)
+        self.provenance = Provenance.here(request.bench.path, system.source)
         extended = request.settings.extends
         if extended is None or extended.record is None:
             return

@@ -7,7 +7,6 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from benchgate.errors import EvalError
 from benchgate.trials.executor import TrialRecord, ended
 from benchgate.trials.pacing import Pacing, Turns
 from benchgate.trials.spending import Spending
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection
     from contextlib import ExitStack
 
-    from benchgate.isolation.isolated import Isolated
     from benchgate.remote.cluster import Cluster
     from benchgate.runner.settings import RunRequest
     from benchgate.trials.executor import TrialExecutor, TrialRequest
@@ -156,18 +154,3 @@ def connected(runs: Collection[RunRequest], stack: ExitStack) -> Cluster | None:
     stack.callback(cluster.close)
     cluster.open(may_be_mixed=given.allow_mixed_workers == "yes")
     return cluster
-
-
-def isolated(run: RunRequest, own: TrialExecutor | None, stack: ExitStack) -> Isolated | None:
-    """Start the processes of a class, and have the stack end them; ``None`` if it needs none."""
-    level = run.settings.isolation
-    if level == "none":
-        return None
-    if own is not None:
-        raise EvalError(f"isolation={level}: an executor of one's own runs trials as it does")
-    from benchgate.isolation.isolated import Isolated
-
-    systems = () if run.recording else run.systems.values()
-    found = Isolated(run.bench, systems, level, run.settings.jobs)
-    stack.callback(found.close)
-    return found

@@ -11,11 +11,11 @@ from benchgate.audit.whole_files import WHOLE_FILES
 from benchgate.errors import ArtifactError
 from benchgate.gates.baseline import RERUN
 from benchgate.loader.imports import bench_package
-from benchgate.loader.loaded_class import find_system, load_class
+from benchgate.loader.loaded_class import load_class
 from benchgate.registry import TaskClassRegistry
 from benchgate.replay.recording import RecordedSystem
 from benchgate.runner.class_run import ClassRun
-from benchgate.runner.settings import Grounds, RunRequest
+from benchgate.runner.settings import Grounds, RunRequest, found_systems
 from benchgate.wire import clock
 from benchgate.wire.files import file_sha256
 from benchgate.wire.parsing import MAX_JSON_BYTES
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from benchgate.loader.loaded_class import NamedSystem
+    from benchgate.loader.systems import NamedSystem
     from benchgate.models import Side
     from benchgate.runner.settings import RunSettings
 
@@ -60,11 +60,17 @@ def merge(settings: RunSettings) -> ClassRun:
     with bench_package(root):
         bench = load_class(root, first.task_class, TaskClassRegistry(), settings.policy)
         candidate = RecordedSystem(
-            name=first.system, digest=first.digests.system, recorded=first.digests.checkpoint
+            name=first.system,
+            digest=first.digests.system,
+            recorded=first.digests.checkpoint,
+            reads=first.reads,
         )
         systems: dict[Side, NamedSystem] = {"candidate": candidate}
         if beside is not None:
-            systems["baseline"] = find_system(bench.task_class, beside)
+            own, processes = found_systems(bench, settings, {"baseline": beside})
+            if processes is not None:
+                processes.close()
+            systems.update(own)
         request = RunRequest(
             bench=bench,
             systems=systems,

@@ -107,7 +107,9 @@ def run_class(
     settings = replace(settings, out=settings.out and settings.out.resolve())
     with bench_package(root), ExitStack() as stack:
         bench = load_class(root, settings.task_class, TaskClassRegistry(), settings.policy)
-        run = ClassRun(RunRequest.of(bench, settings), Grounds.read(settings, bench.path))
+        request = RunRequest.of(bench, settings)
+        stack.callback(request.close)
+        run = ClassRun(request, Grounds.read(settings, bench.path))
         keys = _selected(run.candidate, settings)
         if not keys:
             raise EvalError(f"task class {bench.name!r}: no case was selected")
@@ -129,8 +131,7 @@ def run_class(
         finally:
             with finishing():
                 service.close()
-                for trials in run.sides.values():
-                    trials.system.close()
+                request.close()
                 run.finish()
     return run
 

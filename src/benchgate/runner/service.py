@@ -15,7 +15,7 @@ from benchgate.live.loop import SessionLoop
 from benchgate.live.prints import PrintRouter
 from benchgate.loader.loaded_class import alone
 from benchgate.replay.player import Player, awaits_score
-from benchgate.runner.lane import Lanes, LaneTerms, connected, isolated
+from benchgate.runner.lane import Lanes, LaneTerms, connected
 from benchgate.runner.trial_files import TrialFiles, taken_over
 from benchgate.trials.executor import TrialRequest, ended
 from benchgate.trials.time_limit import TrialTimeout, sleep_unlimited
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from concurrent.futures import Future
 
-    from benchgate.isolation.isolated import Isolated
     from benchgate.models import BenchCase, Side
     from benchgate.remote.cluster import Cluster
     from benchgate.runner.lane import Lane
@@ -41,10 +40,9 @@ if TYPE_CHECKING:
 class _ServedClass:
     """A class whose trials are run through a lane."""
 
-    def __init__(self, run: RunRequest, lane: Lane, processes: Isolated | None) -> None:
+    def __init__(self, run: RunRequest, lane: Lane) -> None:
         self.run = run
         self.lane = lane
-        self.processes = processes
         self.runners: dict[Side, TrialRunner | Player] = {}
 
     @cached_property
@@ -86,8 +84,8 @@ class _ServedClass:
             is_timeout=is_timeout,
             masker=bench.masker,
         )
-        if self.processes is not None:
-            runner = self.processes.around(runner, system.name, run.settings.limit)
+        if run.processes is not None:
+            runner = run.processes.around(runner, system.name, run.settings.limit)
         if run.recording is None:
             return runner
         judge = None
@@ -167,13 +165,16 @@ class TrialService:
             self.window = max(self.window, 4 * cluster.jobs)
         lanes = Lanes(self._workers, partial(self._executor, own, cluster))
         for name, run in self._runs.items():
-            processes = None
-            if connects:
-                processes = isolated(run, own, self._exit)
+            self.notes += run.notes()
+            level = run.settings.isolation
+            if own is not None and level != "none":
+                raise EvalError(
+                    f"isolation={level}: an executor of one's own runs trials as it does"
+                )
             if own is None and cluster is None:
                 _check_alone(run)
-            terms = LaneTerms.of(run, is_isolated=processes is not None)
-            self._classes[name] = _ServedClass(run, lanes.of(terms), processes)
+            terms = LaneTerms.of(run, is_isolated=run.processes is not None)
+            self._classes[name] = _ServedClass(run, lanes.of(terms))
             self.window = max(self.window, 4 * run.settings.jobs)
 
     def _executor(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,15 +15,15 @@ from benchgate.errors import ArtifactError, EvalError
 from benchgate.gates.baseline import choose_baseline, rerun_system
 from benchgate.gates.labels import Label, read_labels
 from benchgate.gates.policy import parse_options
-from benchgate.loader.loaded_class import find_system
 from benchgate.loader.observer import ClassObserver, never
+from benchgate.loader.systems import find_system
 from benchgate.registry import FLOORS
 from benchgate.replay.recording import find_recording
 from benchgate.training.checkpoints import CheckpointFiles, read_checkpoints
 from benchgate.wire import clock
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
     from typing import Any
 
     from benchgate.artifacts.sealed_plan import SealedPlan
@@ -32,7 +31,9 @@ if TYPE_CHECKING:
     from benchgate.gates.baseline import BaselineChoice
     from benchgate.gates.exit_status import ExitRule
     from benchgate.ids import RunPlan
-    from benchgate.loader.loaded_class import LoadedClass, NamedSystem
+    from benchgate.isolation.isolated import Isolated
+    from benchgate.loader.loaded_class import LoadedClass
+    from benchgate.loader.systems import NamedSystem
     from benchgate.models import BenchCase, Isolation, Side
     from benchgate.registry import System
     from benchgate.replay.recording import Recording
@@ -126,6 +127,7 @@ class RunRequest:
     :param recording: what is played in the place of the system.
     :param scoring: returns what scores outputs, and its digest, asked when a trial is run; ``None``: the rubric does.
     :param stopped: why no other trial begins; empty until then.
+    :param processes: of systems, rubric and observer, above level ``none``.
     """
 
     bench: LoadedClass
@@ -135,11 +137,12 @@ class RunRequest:
     recording: Recording | None = None
     scoring: Callable[[], tuple[Scorer, str]] | None = None
     stopped: list[str] = field(default_factory=list)
+    processes: Isolated | None = None
 
     @classmethod
     def of(cls, bench: LoadedClass, settings: RunSettings, unfinished: str = "") -> RunRequest:
         """
-        Find the systems and the recording that settings name.
+        Find the systems and the recording that settings name; :meth:`close` ends what was started for that.
 
         :raises EvalError: one of them does not exist, or cannot be used.
         """
@@ -149,21 +152,32 @@ class RunRequest:
         if recording and anew:
             source = recording.source.model_copy(update={"observed": True})
             recording = replace(recording, source=source)
-        find = recording.named_system if recording else partial(find_system, bench.task_class)
-        systems: dict[Side, NamedSystem] = {"candidate": find(settings.system)}
-        if beside := rerun_system(settings.baseline):
-            systems["baseline"] = find_system(bench.task_class, beside)
         if anew and observe is None:
             raise EvalError(f"reobserve: class {bench.name} has no observer")
         if observe and recording and not (anew or recording.manifest.observer):
             raise EvalError(f"nothing observed the outputs of {wanted}: --bench-reobserve={wanted}")
+        asked: dict[Side, System | str | None] = {"candidate": settings.system}
+        if beside := rerun_system(settings.baseline):
+            asked["baseline"] = beside
+        recorded: dict[Side, NamedSystem] = {}
+        if recording is not None:
+            recorded["candidate"] = recording.named_system(asked.pop("candidate"))
+        systems, processes = found_systems(bench, settings, asked)
         return cls(
             bench=bench,
-            systems=systems,
+            systems={**recorded, **systems},
             settings=settings,
             unfinished=unfinished or unfinished_name(clock.now(), settings.extends),
             recording=recording,
+            processes=processes,
         )
+
+    def close(self) -> None:
+        """End the processes, and remove the copies of checkpoints."""
+        if self.processes is not None:
+            self.processes.close()
+        for system in self.systems.values():
+            system.close()
 
     @property
     def folder(self) -> Path | None:
@@ -187,6 +201,19 @@ class RunRequest:
         level = self.settings.isolation
         return "sandbox+network" if level == "sandbox" and self.systems[side].network else level
 
+    def reads(self, side: Side) -> tuple[str, ...]:
+        """Return what the system of a side may read besides its own code, where that is not everything."""
+        is_shut_in = self.recording is None and self.settings.isolation == "sandbox"
+        return self.systems[side].reads if is_shut_in else ()
+
+    def notes(self) -> Iterator[str]:
+        """Yield what to know of the keys that processes are given."""
+        run = self.bench.run
+        both = {*(run.pass_env or ())} & {*(run.observer_env or ())}
+        if self.processes is not None and both:
+            names = ", ".join(sorted(both))
+            yield f"benchgate: {names}: in pass_env and in observer_env, so the system has what judges it has"
+
     def observed_by(self) -> ClassObserver | None:
         """Return what observes outputs; of a replay what did, and it is not called. Errors as of loading it."""
         if self.recording is None or self.recording.source.observed:
@@ -198,6 +225,37 @@ class RunRequest:
         """Return what scores outputs, and its digest."""
         own = self.bench.rubric.score, self.bench.rubric_digest
         return own if self.scoring is None else self.scoring()
+
+
+def found_systems(
+    bench: LoadedClass, settings: RunSettings, asked: Mapping[Side, System | str | None]
+) -> tuple[dict[Side, NamedSystem], Isolated | None]:
+    """
+    Find systems: imported here at level ``none``, and asked in processes of their own above it.
+
+    :returns: them, and the processes, which also judge.
+    :raises EvalError: one does not exist, or cannot be used, or the level cannot be had.
+    """
+    if settings.isolation == "none":
+        return {side: find_system(bench.task_class, one) for side, one in asked.items()}, None
+    from benchgate.isolation.isolated import Isolated, grants
+
+    entries = {side: grants(bench, one) for side, one in asked.items()}
+    processes = Isolated(
+        bench,
+        dict(entries.values()),
+        settings.isolation,
+        jobs=settings.jobs,
+        limit=settings.timeout,
+        out=settings.out,
+    )
+    try:
+        return {
+            side: processes.named_system(name) for side, (name, _) in entries.items()
+        }, processes
+    except BaseException:
+        processes.close()
+        raise
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

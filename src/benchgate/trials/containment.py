@@ -71,6 +71,9 @@ class WorkFolder(AbstractContextManager["WorkFolder"]):
 
 def removed(path: Path) -> None:
     """Remove a folder with all that is in it, also what is closed to its owner, or too deep for Python."""
+    if path.is_symlink():  # what a system put in the place of its folder; it may lead anywhere
+        path.unlink()
+        return
     with suppress(RecursionError):
         shutil.rmtree(path, ignore_errors=True)
     if path.exists():

@@ -19,7 +19,8 @@ from benchgate.wire.canonical import digest
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from benchgate.loader.loaded_class import LoadedClass, NamedSystem
+    from benchgate.loader.loaded_class import LoadedClass
+    from benchgate.loader.systems import NamedSystem
     from benchgate.models import BenchCase, BenchRunReport, Isolation, Observer, Scope, TrialResult
     from benchgate.training.checkpoints import Checkpoints
     from benchgate.wire.shard import Shard
@@ -78,6 +79,7 @@ class PlannedTrials:
         self.seed = seed
         self.checkpoints = checkpoints
         self.isolation_class: Isolation = "none"
+        self.reads: tuple[str, ...] = ()
         self.observer: Observer | None = None
         self.scope: Scope = "selected"
         self.interrupted = False
@@ -231,6 +233,7 @@ class PlannedTrials:
             trial_count=self.trials,
             seed=self.seed,
             isolation_class=self.isolation_class,
+            reads=self.reads,
             observer=self.observer,
             clusters={c.case_id: c.cluster for c in self.cases if c.cluster is not None},
             retired=self.bench.retired,

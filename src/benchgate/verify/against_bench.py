@@ -22,7 +22,10 @@ from benchgate.loader.case_digest import case_digest, files_digest
 from benchgate.loader.case_folder import case_folders, read_case, retired_cases
 from benchgate.loader.failure_modes import load_taxonomy
 from benchgate.loader.observer import observer_digest
+from benchgate.loader.registration_source import registered_system
 from benchgate.loader.rubric_source import rubric_digest
+from benchgate.loader.systems import is_address
+from benchgate.registry import FLOORS, SystemEntry
 from benchgate.verify.recheck_decision import baseline_faults
 
 if TYPE_CHECKING:
@@ -152,6 +155,7 @@ class Terms:
         least = min(rank(level), rank("sandbox+network"))
         if not report.source and rank(report.isolation_class) < least:
             yield f"its isolation is {report.isolation_class}, where {class_path} has {level}"
+        yield from self._rights(class_path, table)
         yield from self._of_the_baseline(class_path / FILE_NAME)
 
     def _as_it_is_run(self, class_path: Path, table: RunTable) -> Iterator[str]:
@@ -164,6 +168,26 @@ class Terms:
             yield f"its seed is {report.seed}, where {class_path} has {table.seed}"
         if report.trial_count < (table.trials or 1):
             yield f"it has {counted(report.trial_count, 'trial')} of a case, where {class_path} has {table.trials}"
+
+    def _rights(self, class_path: Path, table: RunTable) -> Iterator[str]:
+        """Yield which rights its system had in a sandbox that the class does not grant it, or lacked."""
+        report = self.record.report
+        if report.source or not report.isolation_class.startswith("sandbox"):
+            return
+        granted = SystemEntry(call="", network=table.network is True, reads=table.reads or ())
+        if report.system in FLOORS:
+            granted = SystemEntry(call="")
+        elif not is_address(report.system):
+            granted = registered_system(class_path, report.system)
+        had_network = report.isolation_class == "sandbox+network"
+        if had_network and not granted.network:
+            yield f"its system had the network, which {class_path} does not grant it"
+        if granted.network and not had_network:
+            yield f"its system had no network, which {class_path} grants it"
+        if report.reads != granted.reads:
+            names = ", ".join(report.reads) or "nothing"
+            there = ", ".join(granted.reads) or "nothing"
+            yield f"its system could read {names} besides its code, where {class_path} has {there}"
 
     def _labels(self, class_path: Path) -> Iterator[str]:
         """Yield which labels nobody gave, and where they decide, which were left out."""

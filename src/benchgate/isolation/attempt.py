@@ -1,0 +1,123 @@
+"""One call, in the process that was forked for it: of a system, or of what observes or scores its output."""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import socket
+import sys
+import threading
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, Final
+
+from benchgate.cassettes.shelf import ClassCassettes
+from benchgate.errors import EvalError
+from benchgate.isolation import place
+from benchgate.isolation.descendants import keep_open
+from benchgate.isolation.messages import OBSERVER, RUBRIC, Job, Start
+from benchgate.isolation.sandbox import OF_THE_MACHINE, restrict_files
+from benchgate.live.loop import SessionLoop
+from benchgate.models import BenchCase, BenchScore
+from benchgate.trials.executor import RECORDS, TrialRequest
+from benchgate.trials.time_limit import alarm
+from benchgate.trials.trial import TrialRunner
+from benchgate.trials.trial_http import HttpTerms
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Tell = Callable[[str, Any], None]
+
+GRACE: Final = 1.5
+"""Seconds that a call has to end by itself after its limit; with what it takes to kill it, it is over within 2."""
+
+SCORED: Final = BenchScore(passed=True, score=1.0)
+"""Stands for what the rubric, in a process of its own, will say."""
+
+CASE: Final = """{"case_id": "none", "task_class": "none", "disposition": "positive",
+"difficulty": "easy", "source": "curated", "added_at": "2000-01-01T00:00:00Z",
+"last_validated_at": "2000-01-01T00:00:00Z", "input_path": "/", "expected_path": null}"""
+
+
+def rehearse() -> None:
+    """Run a trial of nothing, which builds what trials need: all processes that are forked have it then."""
+    none = Start(bench="/none", name="none", call="none:none", socket=0)
+    _attempt(none, Job(case=CASE, limit=9.0, work="/"), lambda _: {}, lambda *_: None)
+
+
+def ready_to_fork() -> None:
+    """
+    Prepare this process to be forked for each call.
+
+    :raises EvalError: it has threads, which a fork would lack.
+    """
+    gc.collect()
+    gc.freeze()  # what a call does not change stays shared
+    # Libraries of numbers end their threads for a fork, and start them again when they need them.
+    if not (child := os.fork()):
+        os._exit(0)
+    os.waitpid(child, 0)
+    if len(os.listdir("/proc/self/task")) > 1:
+        raise EvalError("importing it starts threads, which trials lack: start them in a call")
+
+
+def run_call(start: Start, called: Any, channel: int, prints: int) -> None:
+    """
+    Run the call that the session describes, and tell it what came of it.
+
+    :param channel: the socket of the session.
+    :param prints: a file for what is printed.
+    """
+    os.setsid()
+    for number in (1, 2):
+        os.dup2(prints, number)
+    keep_open({channel})
+    session, lock = socket.socket(fileno=channel).makefile("rwb"), threading.RLock()
+
+    def tell(kind: str, value: Any = None) -> None:
+        with lock:
+            session.write(json.dumps([kind, value]).encode() + b"\n")
+            session.flush()
+
+    job = Job(**json.loads(session.readline()))
+    if job.folder is not None:
+        _settle(start, job.folder)
+    tell("called")
+    told = _attempt(start, job, called, tell)
+    sys.stdout.flush()
+    lock.acquire()  # threads that are left say nothing after this
+    tell("result", told)
+
+
+def _settle(start: Start, folder: str) -> None:
+    """Live in the folder of a trial; what its importing process can reach besides is out of reach from here on."""
+    home = f"{folder}/home"
+    place.settle(home)
+    if start.layer is not None:
+        own = (folder, f"/proc/{os.getpid()}", *OF_THE_MACHINE)
+        restrict_files((*start.layer.reads, *own), home)
+
+
+def _attempt(start: Start, job: Job, called: Any, tell: Tell) -> str:
+    """Return the record of the trial as JSON; its score is that of the rubric, or stands for it."""
+    case, path = BenchCase.model_validate_json(job.case), Path(start.bench)
+    record = Path(job.record) if job.record else None
+    output = json.loads(job.output or "null")
+    is_rubric = start.name == RUBRIC
+    case._shelf = ClassCassettes(path)  # noqa: SLF001 - not a field: it is no data
+    case.usage.told = lambda usage: tell("usage", usage.model_dump(mode="json"))
+    runner = TrialRunner(
+        task_class=path.name,
+        system=(lambda _: output) if is_rubric else called,
+        score=called.score if is_rubric else lambda *_: SCORED,
+        observes=(output,) if start.name == OBSERVER else (),
+        taxonomy=SimpleNamespace(classify=lambda _: ()),  # type: ignore[arg-type] # the session does
+        wait=SessionLoop().wait,
+        work=Path(job.work),
+        http=HttpTerms(system=job.system, class_path=path, record=record, number=job.number),
+    )
+    with alarm(job.limit):
+        told = runner.run(TrialRequest(case=case, system=start.name, limit=job.limit))
+    return RECORDS.dump_json(told).decode()

@@ -1,0 +1,164 @@
+"""The process that imports a system, within the limits and the sandbox of a trial, and is forked for each call."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+from dataclasses import asdict
+from functools import partial
+from importlib.abc import MetaPathFinder
+from importlib.util import spec_from_file_location
+from inspect import isawaitable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from benchgate.errors import EvalError
+from benchgate.isolation import place, sandbox
+from benchgate.isolation.attempt import ready_to_fork, run_call
+from benchgate.isolation.descendants import forked, keep_open
+from benchgate.isolation.messages import send
+from benchgate.isolation.privileges import drop, unreadable
+from benchgate.loader.imports import BenchFinder
+from benchgate.loader.systems import Declared, imported_system
+from benchgate.registry import FLOORS
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Sequence
+    from importlib.machinery import ModuleSpec
+    from types import ModuleType
+
+    from benchgate.isolation.messages import Layer, Start
+    from benchgate.models import BenchCase
+
+HIDDEN: Final = "at level sandbox a system reads its own code, and what 'reads' names"
+
+
+def import_system(start: Start, number: int) -> None:
+    """
+    Close this process, import the system, say what it declares, and fork a child for each call.
+
+    :param number: descriptor of the socket of whoever watches this process.
+    """
+    keep_open({number})
+    watcher = socket.socket(fileno=number)
+    try:
+        _close(start)
+        called = _imported(start)
+        declared = Declared.by(called)
+        ready_to_fork()
+    except Exception as error:
+        send(watcher, {"fault": _told(start, error)})
+        return
+    send(watcher, asdict(declared))
+    if start.layer is not None:
+        called = _Sandboxed(called)
+    while True:
+        message, descriptors, _, _ = socket.recv_fds(watcher, 9, 2)
+        if not message:
+            return
+        child = forked(partial(run_call, start, called, *descriptors))
+        for descriptor in descriptors:
+            os.close(descriptor)
+        _, status = os.waitpid(child, 0)
+        send(watcher, {"status": os.waitstatus_to_exitcode(status)})
+
+
+def _close(start: Start) -> None:
+    """Shut this process out of all that a trial does not reach, for good."""
+    os.setsid()
+    home = Path(start.folder, "import")
+    home.mkdir(exist_ok=True)
+    place.limit(start.limits or {})
+    place.settle(str(home))
+    if start.first:
+        sys.path.insert(0, start.first)
+    sys.path[:] = filter(None, sys.path)
+    path = Path(start.bench)
+    sys.meta_path.insert(0, BenchFinder(path.parent, path.name))
+    if start.layer is not None:
+        _shut_in(start.layer, start.folder)
+        sys.meta_path.append(_Unlisted())
+
+
+def _shut_in(layer: Layer, folder: str) -> None:
+    sandbox.check()
+    refusals = sandbox.refusals(network=layer.network)
+    drop()
+    if fault := unreadable((*sandbox.readable(), *layer.reads, folder)):
+        raise EvalError(fault)
+    # Of /proc, a process outside this one shows what it shows to every user, and no file, memory or environment.
+    # Each call has its own entry there, whose name nobody knows yet.
+    sandbox.restrict_files((*layer.reads, "/proc"), folder)
+    refusals.load()
+    sandbox.probe(layer.hidden)
+
+
+def _imported(start: Start) -> Any:
+    if start.call in FLOORS:
+        return FLOORS[start.call]
+    module, _, attribute = start.call.partition(":")
+    return imported_system(module, attribute, start.name)
+
+
+def _told(start: Start, error: Exception) -> str:
+    """Return what went wrong, and what may be missing."""
+    text = str(error)[-2000:]
+    cause = error.__cause__ or error
+    if start.layer is not None and isinstance(cause, PermissionError):
+        return f"{text}; {HIDDEN}"
+    if isinstance(cause, EvalError):
+        return text
+    return f"{text}; its environment has the names of an allow list, to which pass_env in gate.toml adds"
+
+
+class _Unlisted(MetaPathFinder):
+    """Finds modules by their names in folders that may not be listed, and says which of them may not be read."""
+
+    def find_spec(
+        self,
+        fullname: str,
+        path: Sequence[str] | None = None,
+        target: ModuleType | None = None,  # noqa: ARG002 - the signature is the import system's
+    ) -> ModuleSpec | None:
+        for folder in sys.path if path is None else path:
+            place = Path(folder, fullname.rpartition(".")[2])
+            for file in (place / "__init__.py", place.with_suffix(".py")):
+                if not file.is_file():
+                    continue
+                try:
+                    file.open("rb").close()
+                except PermissionError as error:
+                    raise ImportError(f"{file} may not be read: {HIDDEN}", name=fullname) from error
+                locations = [str(place)] if file.name == "__init__.py" else None
+                return spec_from_file_location(fullname, file, submodule_search_locations=locations)
+        return None
+
+
+class _Sandboxed:
+    """A system whose errors about files that it may not read say what would let it."""
+
+    def __init__(self, system: Any) -> None:
+        self._system = system
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._system, name)
+
+    def __call__(self, case: BenchCase) -> Any:
+        try:
+            found = self._system(case)
+        except PermissionError as error:
+            raise _with_hint(error) from error
+        return self._awaited(found) if isawaitable(found) else found
+
+    async def _awaited(self, found: Awaitable[Any]) -> Any:
+        try:
+            return await found
+        except PermissionError as error:
+            raise _with_hint(error) from error
+
+
+def _with_hint(error: PermissionError) -> PermissionError:
+    if error.filename is None:
+        return error
+    return PermissionError(error.errno, f"{error.strerror}; {HIDDEN}", error.filename)

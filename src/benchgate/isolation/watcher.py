@@ -1,0 +1,183 @@
+"""
+Watches a system, and never imports it: ends what a call has left behind, and has the system stand still in between.
+
+The process that imports the system is the system's own from then on: it may do anything that it can reach, and is
+believed nothing but what it says of itself. Whoever watches it is above it, inherits all orphans, and stops it
+whenever no call runs, so that what a call has left is scored as it was left.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import socket
+import time
+from contextlib import closing, suppress
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from benchgate.errors import EvalError
+from benchgate.isolation.attempt import GRACE
+from benchgate.isolation.descendants import PRCTL, SUBREAPER, end, forked, stop
+from benchgate.isolation.disk import Disk
+from benchgate.isolation.importer import import_system
+from benchgate.isolation.messages import End, receive, send
+
+if TYPE_CHECKING:
+    from benchgate.isolation.messages import Start
+
+LOOK: Final = 0.25
+"""Seconds between two looks at what a call has written."""
+
+COUNT: Final = 0.02
+"""Seconds for which such a look counts at most."""
+
+MOST_DISK: Final = 2 * 2**30
+"""Bytes that the folder of a trial may have, unless ``limits`` says otherwise."""
+
+LAST_WORD: Final = 1.0
+"""Seconds that the importing process has to say how a call ended, once nothing of the call is left."""
+
+
+class Watcher:
+    """Watches one importing process of a system, for the session at the other end of its socket."""
+
+    def __init__(self, start: Start) -> None:
+        self._start = start
+        self._session = socket.socket(fileno=start.socket)
+        self._importing: _Importing | None = None
+
+    def work(self) -> None:
+        """Import the system when the session says so, and have it called for each message with descriptors."""
+        PRCTL(SUBREAPER, 1, 0, 0, 0)
+        while True:
+            message, descriptors, _, _ = socket.recv_fds(self._session, 99, 3)
+            if not message:
+                return
+            if descriptors:
+                channel, report, prints = descriptors
+                how = self._call(float(message), channel, prints)
+                with socket.socket(fileno=report) as told, suppress(OSError):
+                    send(told, asdict(how))
+            else:
+                send(self._session, self._import())
+
+    def _import(self) -> dict[str, Any]:
+        """Return what a new importing process says of its system, or a ``fault``."""
+        self._give_up()
+        importing = self._importing = _Importing(self._start)
+        try:
+            said = importing.answer(self._start.limit)
+            if not said:
+                said = {"fault": "importing it ends its process"}
+            elif importing.threads() > 1:
+                said = {
+                    "fault": "importing it starts threads, which trials lack: start them in a call"
+                }
+        except TimeoutError:
+            said = {"fault": f"importing it took longer than {self._start.limit:g} s"}
+        except EvalError as error:
+            said = {"fault": str(error)}
+        if not importing.stand_still():
+            said.setdefault("fault", "importing it ends its process")
+        if "fault" in said:
+            self._give_up()
+        return said
+
+    def _call(self, limit: float, channel: int, prints: int) -> End:
+        """Have the system called, and return how the process of the call ended; nothing of it is left."""
+        importing = self._importing
+        if importing is None:
+            return End(fault="its importing process is gone", is_ready=False)
+        fault = ""
+        is_late = False
+        said: dict[str, Any] = {}
+        try:
+            importing.hand_over(channel, prints)
+            said = importing.answer(limit + GRACE)
+        except TimeoutError:
+            is_late = True
+        except EvalError as error:
+            fault = str(error)
+        lives = importing.stand_still()
+        if lives and not said:
+            # Nothing of the call is left. Whoever forked it says how it ended, or is not worth keeping.
+            said = importing.last_word()
+            lives = importing.stand_still() and bool(said)
+        if not lives:
+            self._give_up()
+        status = said.get("status")
+        if not isinstance(status, int):
+            status = None
+            fault = fault or ("" if is_late else "the process that imported it died")
+        return End(status=status, is_late=is_late, fault=fault, is_ready=lives)
+
+    def _give_up(self) -> None:
+        """End the importing process and all that it has started."""
+        if self._importing is not None:
+            self._importing.socket.close()
+            self._importing = None
+        end()
+
+
+class _Importing:
+    """The process that imports a system, and forks itself for each call."""
+
+    def __init__(self, start: Start) -> None:
+        self._folder = Path(start.folder)
+        self._most_disk = (start.limits or {}).get("disk", MOST_DISK)
+        self.socket, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with its:
+            self.pid = forked(partial(import_system, start, its.fileno()))
+
+    def hand_over(self, channel: int, prints: int) -> None:
+        """Let it go on with a call."""
+        with suppress(OSError):  # it is gone, which its answer shows
+            socket.send_fds(self.socket, [b"call"], [channel, prints])
+        os.close(channel)
+        os.close(prints)
+        os.kill(self.pid, signal.SIGCONT)
+
+    def answer(self, seconds: float) -> dict[str, Any]:
+        """
+        Return what it says next, which may be anything; empty if it says nothing any more.
+
+        :raises TimeoutError: it says nothing for so long.
+        :raises EvalError: its folder has more than it may have.
+        """
+        deadline = time.monotonic() + seconds
+        with closing(Disk(self._folder, self._most_disk)) as disk:
+            while not select.select([self.socket], [], [], LOOK)[0]:
+                if disk.is_over(COUNT):
+                    limit = f"limits.disk, which is {self._most_disk} bytes"
+                    raise EvalError(f"what it has written takes more than {limit}")
+                if time.monotonic() > deadline:
+                    raise TimeoutError
+        with suppress(OSError, ValueError, RecursionError):
+            said = receive(self.socket)
+            if isinstance(said, dict):
+                return said
+        return {}
+
+    def last_word(self) -> dict[str, Any]:
+        """Return what it says when nothing is left that it could wait for; empty if it says nothing."""
+        os.kill(self.pid, signal.SIGCONT)
+        try:
+            return self.answer(LAST_WORD)
+        except (TimeoutError, EvalError):
+            return {}
+
+    def threads(self) -> int:
+        """Return how many threads it has."""
+        with suppress(OSError):
+            return len(os.listdir(f"/proc/{self.pid}/task"))
+        return 0
+
+    def stand_still(self) -> bool:
+        """Have it stand still, with nothing left that it has started; whether it lives."""
+        lives = stop(self.pid) is None
+        end(kept=self.pid if lives else None)
+        return lives
