@@ -98,12 +98,13 @@ def reads_cassettes(case):
 
 def reads_another_trial(case):
     """reads the folder of a trial that runs beside it"""
-    own = case.input_path.parent
+    own = case.input_path
     ends = time.monotonic() + 5
     while time.monotonic() < ends:
-        for other in own.parent.iterdir():
-            if other != own and (other / "input/question.txt").exists():
+        for above in own.parents[1:3]:
+            if any(other != own for other in above.glob("*/*/input")):
                 return True
+        os.listdir(own.parents[2])
     return False
 
 
@@ -285,7 +286,8 @@ def reboots(case):
     """reboots, loads a module or a kernel, or swaps to a disk"""
     tried = (("reboot", 0, 0, 0, None), ("init_module", None, 0, None), ("delete_module", None, 0))
     others = (("kexec_load", 0, 0, None, -1), ("swapon", None, 0))
-    return any([is_allowed(*call) for call in (*tried, *others)])
+    allowed = [is_allowed(*call) for call in (*tried, *others)]
+    return any(allowed)
 
 
 def makes_a_device(case):
@@ -322,9 +324,7 @@ def opens_by_a_handle(case):
     handle, mount = (ctypes.c_uint32 * 34)(128), ctypes.c_int()
     path = str(BENCH / "cases" / case.case_id / "expected/answer.txt").encode()
     here, no_flags = ctypes.c_long(-100), 0
-    LIBC.syscall(
-        NUMBERS["name_to_handle_at"], here, path, handle, ctypes.byref(mount), no_flags
-    )
+    LIBC.syscall(NUMBERS["name_to_handle_at"], here, path, handle, ctypes.byref(mount), no_flags)
     root = os.open("/usr", os.O_RDONLY)
     found = LIBC.syscall(NUMBERS["open_by_handle_at"], root, handle, os.O_RDONLY)
     return found >= 0 and os.read(found, 99).decode()
@@ -395,7 +395,6 @@ AS_ROOT = (
     sets_the_clock,
     names_the_host,
     reads_the_kernels_log,
-    counts_events_of_its_parent,
     marks_the_mount,
     keeps_accounts,
     reboots,
@@ -426,6 +425,7 @@ AT_IMPORT = (
     keeps_shared_memory,
     limits_its_parent,
     signals_its_parent,
+    counts_events_of_its_parent,
     *(cheat for cheat in AS_ROOT if cheat is not raises_its_limits),
 )
 """What is tried while the system is imported too: it changes nothing there, nor has it to be in a trial."""

@@ -4,7 +4,6 @@ The system that does while it is imported what that of agent.py does in a call.
 What came of it is in its memory, which its trials have too.
 """
 
-from pathlib import Path
 from types import SimpleNamespace
 
 from . import agent

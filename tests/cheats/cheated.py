@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import hashlib
 import os
 import pty
@@ -10,21 +11,19 @@ import signal
 import socket
 import subprocess
 import sys
+import termios
 from pathlib import Path
 from tempfile import TemporaryFile
 
-from benchgate.gates.run_table import RunTable
 from tests.cheats import agent
 from tests.conftest import BenchFolder
 
 HERE = Path(__file__).parent
-BY_NAME = "observer_env" in RunTable.model_fields
-"""Whether systems are registered by name, and rights beside it."""
 
 REGISTRATION = """
 from benchgate import register_task_class
 from .rubric import CheatRubric
-{imports}
+
 @register_task_class("cheats", systems={systems}, default_system="it"{more})
 class Cheats(CheatRubric):
     pass
@@ -93,6 +92,11 @@ def judge(case, output):
 JUDGED = ', observe="observers.judge:judge"'
 
 
+def take_terminal():
+    """Make the terminal at the standard error that of this session, as a shell does."""
+    fcntl.ioctl(2, termios.TIOCSCTTY, 0)
+
+
 class Cheats(BenchFolder):
     """
     A class whose cases are cheats; the services that they reach for run beside its sessions.
@@ -105,7 +109,10 @@ class Cheats(BenchFolder):
         (self.path / "system.py").unlink()
         (self.path / "failure_modes.toml").unlink()
         self.system_module = system
-        self.rights, self.more, self.run_table, self.has_terminal = {}, "", [], False
+        self.rights = {}
+        self.more = ""
+        self.run_table = []
+        self.at_start = None
         self.write("rubric.py", RUBRIC)
         self.write("good.py", GOOD)
         self.write("cassettes/old.json", "{}")
@@ -118,20 +125,13 @@ class Cheats(BenchFolder):
 
     def register(self):
         """Write what the class says of itself."""
-        if BY_NAME:
-            system = {"call": f"{self.system_module}:system", **self.rights}
-            systems, imports = repr({"it": system, "good": "good:system"}), ""
-        else:
-            systems = '{"it": it, "good": good}'
-            imports = f"from .{self.system_module} import system as it\nfrom .good import system as good"
-        text = REGISTRATION.format(systems=systems, imports=imports, more=self.more)
-        self.write("registration.py", text)
+        system = {"call": f"{self.system_module}:system", **self.rights}
+        systems = {"it": system, "good": "good:system"}
+        self.write("registration.py", REGISTRATION.format(systems=systems, more=self.more))
         passed = '"CHEAT_BENCH", "CHEAT_PORT", "CHEAT_SOCKET"'
-        if self.more and not BY_NAME:
-            passed += ', "CHEAT_JUDGE_KEY"'
-        if self.more and BY_NAME:
-            self.run_table.append('observer_env = ["CHEAT_JUDGE_KEY"]')
         lines = ["[run]", f"pass_env = [{passed}]", *self.run_table]
+        if self.more:
+            lines.append('observer_env = ["CHEAT_JUDGE_KEY"]')
         self.write("gate.toml", "\n".join(lines) + "\n")
 
     def services(self, stack):
@@ -164,9 +164,10 @@ class Cheats(BenchFolder):
         command.append("--jobs=1" if level == "none" else "--jobs=2")
         self.register()
         with contextlib.ExitStack() as stack:
-            said = stack.enter_context(TemporaryFile("w+", errors="replace"))  # no pipe: a daemon would keep it open
+            # No pipe, which a daemon would keep open.
+            said = stack.enter_context(TemporaryFile("w+", errors="replace"))
             errors = said
-            if self.has_terminal:
+            if self.at_start:
                 master, errors = pty.openpty()
                 stack.callback(os.close, master)
                 stack.callback(os.close, errors)
@@ -178,6 +179,7 @@ class Cheats(BenchFolder):
                 stdout=said,
                 stderr=errors,
                 start_new_session=True,
+                preexec_fn=self.at_start,  # noqa: PLW1509 - there are no other threads here
             )
             try:
                 process.wait(seconds)
@@ -189,15 +191,15 @@ class Cheats(BenchFolder):
             return process.returncode, said.read()
 
     def won(self, level, system="it", seconds=120.0):
-        """Return the cheats that worked in a session of their own: those whose cases passed, or that it never ends."""
+        """Return the cheats that worked in a session: those whose cases passed, or that it breaks or never ends."""
         self.said = "it never ended"
         ended = self.session(level, system, seconds)
         if ended is None:
             return {self.said}
-        status, said = ended
-        assert "Traceback" not in said, said
-        assert status in {0, 1, 2, 10}, said
-        self.said = said
+        status, self.said = ended
+        if "Traceback" in self.said:
+            return {"breaks the session"}
+        assert status in {0, 1, 2, 10}, self.said
         if status == 2:
             return set()
         report = self.record()["report"]

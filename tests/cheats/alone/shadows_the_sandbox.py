@@ -4,14 +4,14 @@ import os
 import sys
 from pathlib import Path
 
-if __name__ != "attack":
-    place = sys.modules.get("benchgate.isolation.place")
-    if place is not None:
-        place.close = lambda *_, **__: None
+for name in [name for name in sys.modules if name.startswith("benchgate.isolation.")]:
+    for closes in {"close", "restrict_files", "probe", "unreadable"} & set(vars(sys.modules[name])):
+        setattr(sys.modules[name], closes, lambda *_, **__: None)
 
 
 def system(case):
-    return {"answer": (Path(os.environ["CHEAT_BENCH"]) / "cases/attack/expected/answer.txt").read_text()}
+    expected = Path(os.environ["CHEAT_BENCH"]) / "cases" / case.case_id / "expected/answer.txt"
+    return {"answer": expected.read_text()}
 
 
 class LandlockError(Exception):
