@@ -108,20 +108,12 @@ def commands() -> dict[str, Command]:
                 {"max_safety_regression": 0.3, "penalty_range": [0, 1], "safety_confidence": 0.9},
                 more=("--baseline-safety-samples=calm.json", "--trained-safety-samples=wild.json"),
             ),
-            "mean-harm": Command(
-                name,
-                ("low.json", "high.json"),
-                more=("--baseline-safety-penalty=0.1", "--trained-safety-penalty=0.2"),
-            ),
             "required": Command(name, ("low.json", "high.json"), {"safety": "required"}),
             "file": Command(name, ("named.json", "better.json"), gate="gate.toml"),
             "file-and-key": Command(
                 name, ("named.json", "better.json"), {"safety": "optional"}, gate="gate.toml"
             ),
-            "looks": Command(
-                name, ("low.json", "high.json"), {"looks": "spend"}, more=("--ledger=looks",)
-            ),
-            "nobody-counts": Command(name, ("low.json", "high.json"), {"looks": "spend"}),
+            "looks": Command(name, ("low.json", "high.json"), {"looks": "spend"}),
             "text": Command(name, ("low.json", "text.json")),
             "one-value": Command(name, ("low.json", "one.json")),
             "twice": Command(name, ("low.json", "twice.json")),

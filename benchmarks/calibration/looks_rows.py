@@ -7,6 +7,8 @@ trials of a case is that of published runs of agents.
 
 from __future__ import annotations
 
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -166,7 +168,14 @@ def climb(number: int, kind: str) -> dict[str, Any]:
 
 
 def _climbed(population: Population, rng: Generator, kind: str) -> tuple[int, int, float]:
-    cases, ledger, level = population.cases(rng, TASKS), LookLedger(), 0.0
+    with TemporaryDirectory() as folder:
+        return _climbed_in(LookLedger(Path(folder) / "looks.jsonl"), population, rng, kind)
+
+
+def _climbed_in(
+    ledger: LookLedger, population: Population, rng: Generator, kind: str
+) -> tuple[int, int, float]:
+    cases, level = population.cases(rng, TASKS), 0.0
     incumbent = population.trial(rng, cases, level)
     policy = {"test": population.test, "score_range": [0, 1], "looks": "spend"}
     accepted = mistakes = 0

@@ -13,6 +13,8 @@ that are searched the gate is asked only where t alone passes at their level; it
 from __future__ import annotations
 
 import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -24,6 +26,7 @@ from benchgate.gates.looks import judged_at
 from benchgate.gates.policy import make_policy
 from benchgate.gates.vectors import compare_vectors
 from benchgate.looks.acceptor import Acceptor
+from benchgate.looks.ledger import LookLedger
 
 LOOPS, CASES = 2000, 50
 GAINS, GOOD, EACH, STEPS, LOOKS = 20, 8, 0.05, 200, 5
@@ -89,8 +92,13 @@ class Mixer:
         It adds one setting a look, those first that gained or lost most. What a look accepted is done once more: the
         setting that was added last, which tipped it, is doubled.
         """
+        with TemporaryDirectory() as folder:
+            return self._ends(LookLedger(Path(folder) / "looks.jsonl"))
+
+    def _ends(self, ledger: LookLedger) -> tuple[bool, bool]:
         mixed, looks = np.zeros(self.settings), self.settings
-        acceptor = Acceptor(IDS, self.measure, mixed, policy={"looks": f"spend:{looks}"})
+        policy = {"looks": f"spend:{looks}"}
+        acceptor = Acceptor(IDS, self.measure, mixed, policy=policy, ledger=ledger)
         tried = (mixed, *np.eye(self.settings))
         means = [np.mean(list(self.measure(one, acceptor.search).values())) for one in tried]
         gains = np.array(means[1:]) - means[0]
@@ -206,8 +214,11 @@ def reached() -> None:
                 rng, found = np.random.default_rng([graded, int(100 * noise)]), []
                 for _ in range(GAIN_LOOPS):
                     world = World(rng, noise, graded=graded)
-                    acceptor = Acceptor(IDS, world.held, np.zeros(GAINS, bool), policy=policy)
-                    found.append((*search(world, acceptor), world.trials))
+                    with TemporaryDirectory() as folder:
+                        ledger = LookLedger(Path(folder) / "looks.jsonl")
+                        first = np.zeros(GAINS, bool)
+                        acceptor = Acceptor(IDS, world.held, first, policy=policy, ledger=ledger)
+                        found.append((*search(world, acceptor), world.trials))
                 gain, wrong, accepted, trials = np.array(found, dtype=float).T
                 kind = "graded" if graded else "pass or fail"
                 row = f"| {kind} | {noise} | {rule} | {gain.mean():.2f} "

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
         Unreadable,
     )
     from benchgate.gates.decision import CheckpointPromotionDecision
-    from benchgate.looks.accept import accept, decided
+    from benchgate.looks.accept import accept
     from benchgate.looks.acceptor import Acceptor
     from benchgate.looks.ledger import LookLedger
     from benchgate.models import (
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "gates.decision": ("CheckpointPromotionDecision",),
-    "looks.accept": ("accept", "decided"),
+    "looks.accept": ("accept",),
     "looks.acceptor": ("Acceptor",),
     "looks.ledger": ("LookLedger",),
     "models": ("BenchCase", "BenchRunReport", "BenchScore", "FailureMode", "TrialResult", "Usage"),
@@ -99,7 +99,6 @@ __all__ = [
     "Unreadable",
     "Usage",
     "accept",
-    "decided",
     "default_registry",
     "register_task_class",
     "run_eval",

@@ -15,28 +15,11 @@ from benchgate.training.bundle import (
     trajectory_errors,
 )
 from benchgate.training.errors import (
-    BlankName,
-    CheckpointBehindTrajectory,
-    CheckpointMismatch,
+    ERRORS,
     ComponentError,
     CrossError,
-    DiscountOutOfRange,
-    DuplicateCheckpoint,
-    EmptyIdentifier,
-    EmptyVector,
-    InvalidParent,
-    LineageCycle,
     LineageError,
-    MalformedPayload,
-    MissingParent,
-    NonFiniteNumber,
     RlPayloadError,
-    StepCountMismatch,
-    StepIndexGap,
-    TrajectoryIdMismatch,
-    UnknownCheckpoint,
-    UnsupportedSchemaVersion,
-    VectorLengthMismatch,
 )
 from benchgate.training.lineage import (
     PARENT_KEY,
@@ -91,3 +74,22 @@ __all__ = [
     "validate_payload_file",
     "validate_rl_payload",
 ]
+
+MalformedPayload = ERRORS["malformed_payload"]
+UnsupportedSchemaVersion = ERRORS["unsupported_schema_version"]
+EmptyIdentifier = ERRORS["empty_identifier"]
+EmptyVector = ERRORS["empty_vector"]
+BlankName = ERRORS["blank_name"]
+StepIndexGap = ERRORS["step_index_gap"]
+DiscountOutOfRange = ERRORS["discount_out_of_range"]
+NonFiniteNumber = ERRORS["non_finite_number"]
+VectorLengthMismatch = ERRORS["vector_length_mismatch"]
+TrajectoryIdMismatch = ERRORS["trajectory_id_mismatch"]
+StepCountMismatch = ERRORS["step_count_mismatch"]
+CheckpointBehindTrajectory = ERRORS["checkpoint_behind_trajectory"]
+CheckpointMismatch = ERRORS["checkpoint_mismatch"]
+DuplicateCheckpoint = ERRORS["duplicate_checkpoint"]
+UnknownCheckpoint = ERRORS["unknown_checkpoint"]
+InvalidParent = ERRORS["invalid_parent_checkpoint"]
+MissingParent = ERRORS["missing_parent_checkpoint"]
+LineageCycle = ERRORS["checkpoint_cycle"]

@@ -62,8 +62,6 @@ SUMMARIES = {
                 )
         """,
     "bench/summaries/registration.py": """
-        import random
-
         from benchgate import register_task_class
 
         from .rubric import SummaryRubric
@@ -85,16 +83,10 @@ SUMMARIES = {
             return {"summary": " ".join(lines(case, 2))}
 
 
-        def unsteady(case):
-            draw = random.Random(case.seed)
-            words = " ".join(lines(case, 2)).split()
-            return {"summary": " ".join(word for word in words if draw.random() < 0.8)}
-
-
         @register_task_class(
             "summaries",
-            systems={"title": title, "first-line": first_line, "agent": agent, "unsteady": unsteady},
-            default_system="DEFAULT",
+            systems={"title": title, "first-line": first_line, "agent": agent},
+            default_system="agent",
         )
         class Summaries(SummaryRubric):
             '''One sentence for one report.'''
@@ -139,17 +131,15 @@ def repository(name: str, root: Path) -> None:
     (root / ".venv/bin").symlink_to(SCRIPTS)
 
 
-def summaries(
-    root: Path, *, cases: int = 10, default: str = "agent", recorded: bool = False
-) -> None:
+def summaries(root: Path, *, recorded: bool = False) -> None:
     """
     Make a class ``summaries``, with a baseline that every other system beats.
 
     :param recorded: run it once, so that there is a record.
     """
     for path, text in SUMMARIES.items():
-        write(root, path, text.replace("DEFAULT", default))
-    for number in range(1, cases + 1):
+        write(root, path, text)
+    for number in range(1, 11):
         folder = f"bench/summaries/cases/{number:03}-report"
         lengths = (3 + number % 3, 3 + number * number % 4, 5)
         lines = [
@@ -196,7 +186,6 @@ PROJECTS = {
     "docs/how-to/run-the-baseline-too.md": summaries,
     "docs/how-to/search-in-a-loop.md": empty,
     "docs/how-to/gate-plain-vectors.md": partial(summaries, recorded=True),
-    "docs/explanation/statistics.md": partial(summaries, cases=20, default="unsteady"),
     "docs/reference/case-toml.md": summaries,
 }
 """What each page with console sessions starts from."""

@@ -135,7 +135,7 @@ def artifact(project, tmp_path):
 def change(project, before, after):
     """Change the agent as somebody might who wants a green job."""
     path = project / "bench/summaries/registration.py"
-    place = "\n\ndef unsteady"
+    place = "\n\n@register_task_class"
     write_source(path, before + path.read_text().replace(place, after + place, 1))
 
 

@@ -131,11 +131,6 @@ def test_a_safety_regression_fails_whatever_the_gain(vectors):
     assert proof(*samples, "--policy=max_safety_regression=0.3") == 0
 
 
-def test_safety_by_mean_penalties(vectors):
-    assert proof("--baseline-safety-penalty=0.1", "--trained-safety-penalty=0.12") == 0
-    assert proof("--baseline-safety-penalty=0.1", "--trained-safety-penalty=0.2") == 1
-
-
 def test_safety_that_is_not_given_is_not_evaluated(vectors):
     assert proof() == 0
     report = read("safety.json")
@@ -182,10 +177,6 @@ def test_its_own_evidence_is_taken_as_samples(vectors):
     ("arguments", "message"),
     [
         (["--baseline-safety-samples=none.json"], "none.json: cannot be read"),
-        (
-            ["--baseline-safety-penalty=-1", "--trained-safety-penalty=0"],
-            "expected a finite number, 0 or more",
-        ),
         (["--policy=alpha=2"], "alpha: Input should be less than 1"),
         (["--policy=test=ttest"], "test: Input should be 'welch', 'auto' or 'paired'"),
         (["--policy=none.toml"], "none.toml: expected KEY=VALUE, or a gate.toml"),

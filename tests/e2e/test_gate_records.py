@@ -218,7 +218,7 @@ def test_two_kinds_are_wrong_use_and_a_number_may_be_a_file(toy, capsys):
     assert "there is no run '9'" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("option", ["--ledger=l", "--map=case=id", "--plan=p", "--baseline-id=x"])
+@pytest.mark.parametrize("option", ["--ledger=l", "--map=case=id", "--baseline-id=x"])
 def test_options_of_other_kinds_are_refused(toy, capsys, option):
     run = toy.run("weak")
     assert gate(run, run, option) == 2

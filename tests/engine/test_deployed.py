@@ -117,11 +117,6 @@ def test_a_number_is_a_run_wherever_one_is_asked_for(echo, capsys):
     by_number = capsys.readouterr().out
     assert main(["report", str(first)]) == 0
     assert by_number == capsys.readouterr().out
-    assert main(["plan", "--aa=1", f"--runs={echo.out}"]) == 0
-    assert "alarms    0 of 200" in capsys.readouterr().out
-    for option in ("--log=a.csv", "--trials=2", "--baseline=b", "--out=o", "--map=case=a"):
-        assert main(["plan", "--aa=1", f"--runs={echo.out}", option]) == 2
-        assert f"{option.partition('=')[0]} is not for --aa" in capsys.readouterr().err
 
 
 def test_a_number_of_no_run_is_told(echo, capsys):

@@ -171,7 +171,6 @@ def test_an_unknown_floor(floor):
         {"baseline": "run:shout"},
         {"resume": "auto"},
         {"record": "kept"},
-        {"plan": "sealed"},
         {"shard": "1/2"},
     ],
     ids=lambda asked: next(iter(asked)),
@@ -182,14 +181,9 @@ def test_what_a_floor_does_not_take(echo, floor, asked):
     lenient(echo)
     echo.run()
     echo.pin()
-    if "plan" in asked:
-        assert (
-            main(["plan", "echo", f"--bench-root={echo.root}/bench", f"--out={echo.root}/p"]) == 0
-        )
-        asked = {"plan": echo.root / "p"}
     if "shard" in asked:
         asked = {"shard": shard(asked["shard"])}
-    with pytest.raises(ArtifactError, match="floor:empty: takes no baseline, plan, record, "):
+    with pytest.raises(ArtifactError, match="floor:empty: takes no baseline, record, "):
         floor(**asked)
     assert not (echo.out / "runs/echo/floor").exists()
     assert not (echo.out / "shards").exists()
@@ -264,9 +258,9 @@ def test_the_command_says_that_a_positive_case_passes(command):
 @pytest.mark.parametrize(
     ("word", "message"),
     [
-        ("--baseline=run:shout", "floor:empty: takes no baseline, plan, record, reobserve, "),
-        ("--shard=1/2", "floor:empty: takes no baseline, plan, record, reobserve, "),
-        ("--resume", "floor:empty: takes no baseline, plan, record, reobserve, "),
+        ("--baseline=run:shout", "floor:empty: takes no baseline, record, reobserve, "),
+        ("--shard=1/2", "floor:empty: takes no baseline, record, reobserve, "),
+        ("--resume", "floor:empty: takes no baseline, record, reobserve, "),
         ("--system=floor:nothing", "known systems: floor:empty, floor:input"),
     ],
 )

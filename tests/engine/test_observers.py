@@ -15,7 +15,6 @@ from benchgate.aggregate import outputs_digest
 from benchgate.artifacts.run_kinds import RunRecord
 from benchgate.cli import main
 from benchgate.errors import EvalError
-from benchgate.gates import forecast
 from benchgate.gates.decision import PREFIX
 from benchgate.gates.exit_status import HELD
 from benchgate.loader.imports import bench_package
@@ -567,20 +566,6 @@ def test_what_is_observed_again_is_recorded_too(judged):
     assert {"01.json", "01.observed-1.http.json"} <= names
     assert judged.engine(replay="again").judgement.report.run_id == second.run_id
     assert _report(judged).run_id == second.run_id
-
-
-def test_a_plan_seals_what_observes(compared, monkeypatch):
-    monkeypatch.setattr(forecast, "REPETITIONS", 20)  # what it foresees is not asked here
-    monkeypatch.chdir(compared.root)
-    assert main(["plan", compared.name, "--policy=target_effect=0.1"]) == 0
-    plan = compared.root / f"{compared.name}.plan.json"
-    _answer(compared, 0.6)
-    assert compared.run(baseline="auto", plan=plan).judgement.decision.outcome == "promote"
-    compared.write("observers/prompt.txt", "Be kind.")
-    decision = compared.run(baseline="auto", plan=plan).judgement.decision
-    told = {remark.code.removeprefix(PREFIX): remark.message for remark in decision.remarks}
-    assert {"plan_mismatch", "observer_mismatch"} <= set(told)
-    assert "the observer is another than was planned: source was " in told["plan_mismatch"]
 
 
 def test_accept_holds_reports_of_two_observers(compared):

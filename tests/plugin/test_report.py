@@ -567,5 +567,5 @@ def test_the_summary_reads_as_it_did(bench, request, capsys, name):
         bench.engine(case_filter="01" if name == "part" else None)
     capsys.readouterr()
     folder = bench.out / "last-selected/echo" if name == "part" else bench.folder()
-    assert main(["report", str(folder), "--markdown"]) == 0
+    assert main(["report", str(folder)]) == 0
     snapshot(name, capsys.readouterr().out)

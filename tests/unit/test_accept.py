@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import random
 import shutil
-from itertools import chain, combinations_with_replacement, product
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +16,6 @@ from benchgate import (
     LookLedger,
     PolicyError,
     accept,
-    decided,
     run_eval,
 )
 from benchgate.cli import main
@@ -101,6 +99,16 @@ def leveled(tmp_path):
     return lambda system: (pinned.judgement.report, run(system))
 
 
+@pytest.fixture
+def ledger(tmp_path):
+    return LookLedger(tmp_path / "looks.jsonl")
+
+
+def look(before, after, ledger, incumbent="v1"):
+    """Return the number of a look at samples."""
+    return accept(before, after, ledger=ledger, incumbent=incumbent).look.number
+
+
 def write(path, content):
     path.write_text(json.dumps(content))
     return path
@@ -159,20 +167,6 @@ def test_a_decision_has_its_figures_and_short_codes():
     assert accept(BEFORE, rows).cost == 40
 
 
-def test_many_baselines_at_their_first_look_are_noted():
-    ledger = LookLedger()
-    found = [accept(side(seed), side(seed + 100), ledger=ledger) for seed in range(21)]
-    assert [seed for seed, one in enumerate(found) if "note_many_baselines" in one.notes] == [
-        19,
-        20,
-    ]
-    assert found[19].remarks[-1].message.startswith("20 baselines were compared on these cases")
-    assert "note_many_baselines" not in accept(side(20), side(1), ledger=ledger).notes  # look 2
-    assert "note_many_baselines" not in accept(side(99), side(1)).notes
-    other = {case.upper(): score for case, score in side(1).items()}
-    assert "note_many_baselines" not in accept(other, other, ledger=ledger).notes
-
-
 def test_a_run_and_samples_are_no_two_sides(leveled):
     before, _ = leveled("good")
     with pytest.raises(EvalError, match="two of a kind"):
@@ -204,10 +198,10 @@ def test_what_is_no_score_is_named(value, form):
         {"a": 1e308, "b": -1e308},
     ],
 )
-def test_what_is_no_side_is_named(given):
+def test_what_is_no_side_is_named(given, ledger):
     other = {case: -score for case, score in given.items()} if isinstance(given, dict) else BEFORE
     with pytest.raises(EvalError):
-        accept(given, other, policy={"test": "auto"}, ledger=LookLedger())
+        accept(given, other, policy={"test": "auto"}, ledger=ledger, incumbent="v1")
 
 
 def test_scalars_of_numpy_are_scores():
@@ -218,7 +212,7 @@ def test_scalars_of_numpy_are_scores():
 
 def test_a_path_is_no_ledger(tmp_path):
     with pytest.raises(EvalError, match="LookLedger"):
-        accept(BEFORE, side(1), ledger=tmp_path / "looks.jsonl")
+        accept(BEFORE, side(1), ledger=tmp_path / "looks.jsonl", incumbent="v1")
 
 
 def test_a_threshold_that_is_none_is_named():
@@ -244,48 +238,45 @@ def test_spending_needs_a_ledger(tmp_path, capsys):
         accept(BEFORE, side(1), policy={"looks": "spend"})
     path = write(tmp_path / "a.json", BEFORE)
     other = write(tmp_path / "b.json", side(1))
+    assert main(["gate", str(path), str(other), "--policy=looks=spend"]) == 2
+    assert "needs a ledger" in capsys.readouterr().err
     samples = [f"--baseline-samples={path}", f"--trained-samples={other}", "--run-id=r"]
     assert main(["proof", *samples, "--policy=looks=spend", f"--out={tmp_path}/p"]) == 2
-    assert "needs a ledger" in capsys.readouterr().err
+    assert "compare with benchgate gate A B --ledger FILE" in capsys.readouterr().err
     assert not (tmp_path / "p").exists()
 
 
-def test_spending_needs_a_name_for_what_is_measured_anew():
-    with pytest.raises(EvalError, match="needs incumbent=NAME"):
-        accept(side(0), side(1), policy={"looks": "spend"}, ledger=LookLedger())
+@pytest.mark.parametrize("looks", ["count", "spend", "spend:3"])
+def test_a_ledger_needs_the_name_of_the_incumbent(ledger, looks):
+    with pytest.raises(EvalError, match="give incumbent=NAME"):
+        accept(side(0), side(1), policy={"looks": looks}, ledger=ledger)
+
+
+def test_what_is_measured_anew_is_no_first_look(ledger):
     assert accept(side(180), side(80)).promotion_allowed  # by chance: it would be no first look
-    ledger = LookLedger()
     for n in range(70, 90):
         sides = (side(100 + n), side(n))
         found = accept(*sides, policy={"looks": "spend"}, ledger=ledger, incumbent="v1")
         assert not found.promotion_allowed
 
 
-@pytest.mark.parametrize("kind", ["memory", "file"])
-def test_looks_are_counted_by_baseline_and_results(tmp_path, kind):
-    ledger = LookLedger(tmp_path / "looks.jsonl" if kind == "file" else None)
-    tried = [side(seed) for seed in (1, 2, 1, 3)]
-    found = [accept(BEFORE, one, ledger=ledger).look.number for one in tried]
+def test_looks_are_counted_by_incumbent_and_results(ledger):
+    found = [look(BEFORE, side(seed), ledger) for seed in (1, 2, 1, 3)]
     assert found == [1, 2, 1, 3]
-    assert accept(tried[0], tried[1], ledger=ledger).look.number == 1
-    assert accept(BEFORE, side(4), ledger=ledger).look.number == 4
+    assert look(side(1), side(2), ledger, "v2") == 1
+    assert look(BEFORE, side(4), ledger) == 4
 
 
-def test_an_incumbent_that_is_measured_anew_is_one():
-    ledger = LookLedger()
-    found = [
-        accept(side(seed), side(seed + 100), ledger=ledger, incumbent="v1").look.number
-        for seed in range(5)
-    ]
+def test_an_incumbent_that_is_measured_anew_is_one(ledger):
+    found = [look(side(seed), side(seed + 100), ledger) for seed in range(5)]
     assert found == [1, 2, 3, 4, 5]
-    assert accept(side(9), side(10), ledger=ledger, incumbent="v2").look.number == 1
 
 
-def test_runs_are_counted_as_in_the_chain(leveled):
+def test_runs_are_counted_as_in_the_chain(leveled, ledger):
     before, run = leveled("good")
-    ledger, report = LookLedger(), run.judgement.report
-    assert [accept(before, report, ledger=ledger).look.number for _ in range(2)] == [1, 1]
-    assert accept(before, leveled("good")[1].judgement.report, ledger=ledger).look.number == 1
+    report = run.judgement.report
+    again = leveled("good")[1].judgement.report
+    assert [look(before, one, ledger) for one in (report, report, again)] == [1, 1, 1]
 
 
 def test_processes_share_a_file_and_begin_where_it_ends(tmp_path):
@@ -293,17 +284,17 @@ def test_processes_share_a_file_and_begin_where_it_ends(tmp_path):
     one, other = LookLedger(path), LookLedger(path)
     for seed in range(6):
         ledger = (one, other)[seed % 2]
-        assert accept(BEFORE, side(seed + 1), ledger=ledger).look.number == seed + 1
-    assert accept(BEFORE, side(3), ledger=LookLedger(path)).look.number == 3
+        assert look(BEFORE, side(seed + 1), ledger) == seed + 1
+    assert look(BEFORE, side(3), LookLedger(path)) == 3
     assert len(path.read_text().splitlines()) == 6
 
 
 def test_half_a_line_of_a_process_that_was_killed_is_no_look(tmp_path):
     path = tmp_path / "looks.jsonl"
-    accept(BEFORE, side(1), ledger=LookLedger(path))
+    look(BEFORE, side(1), LookLedger(path))
     with path.open("a") as file:
         file.write('{"at":"0')
-    assert accept(BEFORE, side(2), ledger=LookLedger(path)).look.number == 2
+    assert look(BEFORE, side(2), LookLedger(path)) == 2
     assert len(path.read_text().splitlines()) == 2
 
 
@@ -311,11 +302,11 @@ def test_a_file_that_shrinks_under_a_ledger_is_found_and_not_filled_up(tmp_path)
     path = tmp_path / "looks.jsonl"
     ledger = LookLedger(path)
     for seed in range(1, 4):
-        accept(BEFORE, side(seed), ledger=ledger)
+        look(BEFORE, side(seed), ledger)
     first = path.read_bytes().splitlines(keepends=True)[0]
     path.write_bytes(first)
     with pytest.raises(ArtifactError, match="line 3 was there, and was cut off"):
-        accept(BEFORE, side(4), ledger=ledger)
+        look(BEFORE, side(4), ledger)
     assert path.read_bytes() == first
 
 
@@ -328,13 +319,11 @@ def test_a_file_that_is_no_ledger_is_not_overwritten(tmp_path, end):
     assert path.read_text() == f"[0.1, 0.2]{end}"
 
 
-def test_scores_without_ids_are_one_baseline_in_any_order():
-    ledger, scores = LookLedger(), list(BEFORE.values())
-    numbers = [
-        accept(before, list(side(seed).values()), ledger=ledger).look.number
-        for seed, before in enumerate((scores, scores[::-1]), start=1)
-    ]
-    assert numbers == [1, 2]
+def test_scores_without_ids_are_the_same_results_in_any_order(ledger):
+    scores = list(BEFORE.values())
+    after = list(side(1).values())
+    numbers = [look(before, after, ledger) for before in (scores, scores[::-1])]
+    assert numbers == [1, 1]
 
 
 def test_a_report_whose_results_were_edited_is_not_accepted(leveled):
@@ -350,57 +339,35 @@ def test_a_ledger_that_cannot_be_written_decides_nothing(tmp_path):
     with pytest.raises(ArtifactError, match="cannot be used"):
         LookLedger(tmp_path / "folder")
     with pytest.raises(ArtifactError, match="cannot be used"):
-        accept(BEFORE, side(1), ledger=LookLedger(tmp_path / "none" / "looks.jsonl"))
+        look(BEFORE, side(1), LookLedger(tmp_path / "none" / "looks.jsonl"))
 
 
-def test_the_commands_count_in_the_same_file(tmp_path, capsys):
+def test_gate_counts_looks_at_samples(tmp_path, capsys):
     paths = [
         write(tmp_path / f"{seed}.json", side(seed, 0.5 if seed else 0.0)) for seed in range(4)
     ]
-    ledger = tmp_path / "looks.jsonl"
-    for number, path in enumerate(paths[1:], start=1):
-        given = [
-            f"--baseline-samples={paths[0]}",
-            f"--trained-samples={path}",
-            "--run-id=r",
-            f"--ledger={ledger}",
-        ]
-        status = main(
-            ["proof", *given, "--policy=looks=spend", "--policy=test=auto", f"--out={tmp_path}/p"]
-        )
-        assert status == 0
-        proof = json.loads((tmp_path / "p" / "proof.json").read_bytes())
-        assert proof["look"]["number"] == number
-        assert proof["criteria"]["max_p_value"] == proof["look"]["alpha"]
-        assert main(["verify", *map(str, (tmp_path / "p").glob("*.json"))]) == 0
-    assert "candidate no. 3 compared with this baseline" in capsys.readouterr().err
-    assert accept(BEFORE, side(7), ledger=LookLedger(ledger)).look.number == 4
-
-
-def test_a_number_that_was_lowered_in_one_file_contradicts_the_tests(tmp_path):
-    paths = [write(tmp_path / f"{seed}.json", side(seed)) for seed in range(3)]
+    options = [f"--ledger={tmp_path / 'l'}", "--policy=looks=spend", "--policy=test=auto"]
     for path in paths[1:]:
-        given = [f"--baseline-samples={paths[0]}", f"--trained-samples={path}", "--run-id=r"]
-        main(
-            [
-                "proof",
-                *given,
-                f"--ledger={tmp_path}/l",
-                "--policy=looks=spend",
-                f"--out={tmp_path}/p",
-            ]
-        )
-    file = tmp_path / "p" / "significance.json"
+        assert main(["gate", str(paths[0]), str(path), *options]) == 0
+    assert "candidate no. 3 compared with this baseline" in capsys.readouterr().out
+
+
+def test_a_number_that_was_changed_in_one_file_contradicts_the_tests(leveled, tmp_path):
+    (tmp_path / "bench" / "level" / "gate.toml").write_text('test = "auto"\nlooks = "spend"')
+    leveled("good")
+    leveled("harmful")
+    file = tmp_path / "out" / "evidence" / "level" / "significance.json"
     raw = json.loads(file.read_bytes())
+    assert raw["look"]["number"] == 2
+    assert main(["verify", str(file)]) == 0
     raw["look"]["number"] = 1
     file.write_text(json.dumps(raw))
     assert main(["verify", str(file)]) == 1
 
 
 @pytest.mark.parametrize("n", [21, 50])
-def test_signs_that_are_drawn_can_be_significant_at_any_level(n):
+def test_signs_that_are_drawn_can_be_significant_at_any_level(n, ledger):
     """Patterns that are drawn have no p below .00001, which look 40 is above."""
-    ledger = LookLedger()
     policy = {"looks": "spend", "test": "auto"}
     before = side(0, n=n)
 
@@ -416,40 +383,3 @@ def test_signs_that_are_drawn_can_be_significant_at_any_level(n):
     last = judged(60)
     assert last.look.number == 60
     assert last.promotion_allowed == (n == 50)
-
-
-def test_a_loop_is_told_when_no_score_of_the_rest_could_have_it_accepted():
-    before = {f"t{n}": float(n >= 6) for n in range(8)}
-    policy = {"test": "auto", "score_range": [0, 1]}
-    scores = {"t0": 0.0}
-    assert not decided(before, scores, policy)
-    assert not decided(before, {}, policy)
-    scores |= {"t1": 0.0}
-    found = decided(before, scores, policy)
-    assert [one.code for one in found] == ["p_sign_flip", "exact_lower_bound", "p_pass_fail"]
-    # The baseline failed t2 to t5 alike and passed t6 and t7 alike: of each of them the order does not matter.
-    values = (0.0, 0.5, 1.0)
-    failed, passed = (
-        combinations_with_replacement(values, 4),
-        combinations_with_replacement(values, 2),
-    )
-    for rest in product(failed, passed):
-        after = scores | {f"t{n}": score for n, score in enumerate(chain(*rest), 2)}
-        assert not accept(before, after, policy=policy).promotion_allowed
-    assert decided(before, {"t0": 1.0}, policy | {"looks": "spend"}, look=9)
-
-
-@pytest.mark.parametrize(
-    ("partial", "policy"),
-    [
-        ([0.0], {}),
-        ({"other": 0.0}, {}),
-        ({"t0": 0.0}, {"test": "welch"}),
-        ({"t0": 0.0}, {"score_range": None}),
-        ({"t0": 0.0}, {"claim": "no_regression"}),
-    ],
-)
-def test_what_nobody_can_know_is_refused(partial, policy):
-    before = {f"t{n}": 0.0 for n in range(8)}
-    with pytest.raises(EvalError, match="needs ids, test = auto, score_range"):
-        decided(before, partial, {"test": "auto", "score_range": [0, 1], **policy})

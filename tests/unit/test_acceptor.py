@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from itertools import count
 
 import pytest
 
@@ -16,18 +17,31 @@ def measure(quality, ids):
     return {case: min(1.0, quality + quality * int(case[-2:]) / 10**4) for case in ids}
 
 
-def acceptor(cases=CASES, **options):
-    return Acceptor(cases, measure, 0.1, **{"policy": POLICY, **options})
+@pytest.fixture
+def ledger(tmp_path):
+    return LookLedger(tmp_path / "looks.jsonl")
 
 
-def test_the_parts_are_the_same_each_time_and_share_nothing():
+@pytest.fixture
+def acceptor(ledger):
+    """Make an Acceptor, each of a search of its own in one ledger."""
+    names = (f"search {number}" for number in count())
+
+    def make(cases=CASES, measure=measure, incumbent=0.1, **options):
+        made = {"policy": POLICY, "ledger": ledger, "name": next(names), **options}
+        return Acceptor(cases, measure, incumbent, **made)
+
+    return make
+
+
+def test_the_parts_are_the_same_each_time_and_share_nothing(acceptor):
     asked = []
 
     def noting(quality, ids):
         asked.extend(ids)
         return measure(quality, ids)
 
-    one, other = Acceptor(CASES, noting, 0.1, policy=POLICY), acceptor(reversed(CASES))
+    one, other = acceptor(measure=noting), acceptor(reversed(CASES))
     one.look(0.2)
     assert set(one.search) == set(other.search)
     assert set(asked) == set(CASES) - set(one.search)
@@ -36,14 +50,14 @@ def test_the_parts_are_the_same_each_time_and_share_nothing():
     assert {*one.search} < {*acceptor((*CASES, *(f"d{n}" for n in range(40)))).search}
 
 
-def test_a_cluster_lies_whole_on_one_side():
+def test_a_cluster_lies_whole_on_one_side(acceptor):
     clusters = {case: f"repo-{int(case[1:]) % 30}" for case in CASES}
     search = set(acceptor(clusters).search)
     assert 0 < len(search) < len(CASES)
     assert {clusters[c] for c in search}.isdisjoint(clusters[c] for c in set(CASES) - search)
 
 
-def test_a_look_says_one_bit_its_number_and_its_cost_in_trials():
+def test_a_look_says_one_bit_its_number_and_its_cost_in_trials(acceptor):
     one = acceptor()
     held = len(CASES) - len(one.search)
     assert one.look(0.05) == (False, 1, 2 * held)  # the incumbent is measured too
@@ -52,11 +66,11 @@ def test_a_look_says_one_bit_its_number_and_its_cost_in_trials():
     assert one.look(0.4) == (False, 3, held)
     assert one.look(0.9) == (False, 4, held)  # better, but three looks were declared
     assert one.incumbent == 0.5
-    twice = Acceptor(CASES, lambda q, ids: {case: [q, q] for case in ids}, 0.1, policy=POLICY)
+    twice = acceptor(measure=lambda q, ids: {case: [q, q] for case in ids})
     assert twice.look(0.05).cost == 4 * held
 
 
-def test_details_end_the_search():
+def test_details_end_the_search(acceptor):
     one = acceptor()
     one.look(0.05)
     one.look(0.5)
@@ -72,7 +86,7 @@ def test_details_end_the_search():
     assert len(one.details()) == 2
 
 
-def test_more_cases_are_known_from_the_part_that_is_searched():
+def test_more_cases_are_known_from_the_part_that_is_searched(acceptor):
     one = acceptor()
     noisy = {case: (int(case[-2:]) * 7 % 10) / 10 for case in one.search}
     before = dict.fromkeys(one.search, 0.5)
@@ -109,12 +123,12 @@ def test_more_cases_are_known_from_the_part_that_is_searched():
         (CASES[:10], {"confirm": 0.999999}, "none is left to search on"),
     ],
 )
-def test_a_split_or_a_policy_of_no_use_is_refused(cases, options, why):
+def test_a_split_or_a_policy_of_no_use_is_refused(acceptor, cases, options, why):
     with pytest.raises(EvalError, match=why):
         acceptor(cases, **options)
 
 
-def test_ids_may_come_from_a_generator():
+def test_ids_may_come_from_a_generator(acceptor):
     one = acceptor(case for case in CASES)
     assert one.search == acceptor().search
     assert one.look(0.5).accepted
@@ -130,30 +144,28 @@ def test_ids_may_come_from_a_generator():
         (lambda ids: dict.fromkeys(ids, None), "expected a finite number"),
     ],
 )
-def test_what_is_no_score_of_each_case_is_an_error_and_no_look(returned, why):
+def test_what_is_no_score_of_each_case_is_an_error_and_no_look(acceptor, returned, why):
     wrong = object()
-    one = Acceptor(
-        CASES, lambda q, ids: returned(ids) if q is wrong else measure(q, ids), 0.1, policy=POLICY
-    )
+    one = acceptor(measure=lambda q, ids: returned(ids) if q is wrong else measure(q, ids))
     with pytest.raises(EvalError, match=why):
         one.look(wrong)
     held = len(CASES) - len(one.search)
     assert one.look(0.5) == (True, 1, 2 * held)  # what the incumbent cost is told once
 
 
-def test_a_look_that_ends_half_way_is_counted_and_accepts_nothing(tmp_path):
+def test_a_look_that_ends_half_way_is_counted_and_accepts_nothing(acceptor, tmp_path):
     class Full(LookLedger):
         def add(self, looked):
             if looked.decision is not None:
                 raise ArtifactError(tmp_path, "no space left")
             return super().add(looked)
 
-    one = acceptor(ledger=Full())
+    one = acceptor(ledger=Full(tmp_path / "full.jsonl"))
     with pytest.raises(ArtifactError):
         one.look(0.5)
     assert one.incumbent == 0.1
-    huge = Acceptor(
-        CASES, lambda q, ids: dict.fromkeys(ids, q), -1e308, policy={"looks": "spend:3"}
+    huge = acceptor(
+        measure=lambda q, ids: dict.fromkeys(ids, q), incumbent=-1e308, policy={"looks": "spend:3"}
     )
     with pytest.raises(EvalError):
         huge.look(1e308)
@@ -161,37 +173,38 @@ def test_a_look_that_ends_half_way_is_counted_and_accepts_nothing(tmp_path):
 
 
 @pytest.mark.parametrize("value", [0.1, 0.1 + 1e-9])
-def test_what_is_as_good_is_not_accepted(value):
-    one = Acceptor(
-        CASES, lambda q, ids: dict.fromkeys(ids, q), 0.1, policy={"looks": "spend:3"}
+def test_what_is_as_good_is_not_accepted(acceptor, value):
+    one = acceptor(
+        measure=lambda q, ids: dict.fromkeys(ids, q), policy={"looks": "spend:3"}
     )  # all differences are equal, and no range says what that is worth
     assert not one.look(value).accepted
 
 
-def test_a_search_that_is_begun_again_goes_on_with_its_count_and_its_record(tmp_path):
-    path = tmp_path / "looks.jsonl"
-    acceptor(ledger=LookLedger(path)).look(0.05)
-    one, other = acceptor(ledger=LookLedger(path)), acceptor(ledger=LookLedger(path))
+def test_a_search_that_is_begun_again_goes_on_with_its_count_and_its_record(acceptor, tmp_path):
+    def begun(name="search"):
+        return acceptor(ledger=LookLedger(tmp_path / "looks.jsonl"), name=name)
+
+    begun().look(0.05)
+    one, other = begun(), begun()
     assert [one.look(0.2).look, other.look(0.3).look, one.look(0.4)[:2]] == [2, 3, (False, 4)]
-    assert acceptor(ledger=LookLedger(path), name="another").look(0.3)[:2] == (True, 1)
+    assert begun("another").look(0.3)[:2] == (True, 1)
     outcomes = [decision.outcome for decision in one.details()]
     assert outcomes == ["reject", "promote", "promote", "hold"]
-    again = acceptor(ledger=LookLedger(path))
+    again = begun()
     for ended in (other, again):  # in another process, too, and whatever begins later
         with pytest.raises(EvalError, match=r"details\(\) ended this search"):
             ended.look(0.5)
     assert [decision.delta for decision in again.details()] == [d.delta for d in one.details()]
 
 
-def test_another_number_of_looks_is_not_taken_later():
-    ledger = LookLedger()
-    acceptor(ledger=ledger).look(0.05)
-    other = acceptor(ledger=ledger, policy={**POLICY, "looks": "spend:30"})
+def test_another_number_of_looks_is_not_taken_later(acceptor):
+    acceptor(name="search").look(0.05)
+    other = acceptor(name="search", policy={**POLICY, "looks": "spend:30"})
     assert not other.look(0.5).accepted
     assert "looks_mismatch" in other.details()[1].reasons
 
 
-def test_two_threads_get_looks_of_their_own_and_one_incumbent():
+def test_two_threads_get_looks_of_their_own_and_one_incumbent(acceptor):
     one = acceptor(policy={**POLICY, "looks": "spend:8"})
     answers = {}
     threads = [
@@ -206,9 +219,8 @@ def test_two_threads_get_looks_of_their_own_and_one_incumbent():
     assert one.incumbent == max(q for q, answer in answers.items() if answer.accepted)
 
 
-def test_accept_says_nothing_of_a_search_that_is_over():
-    ledger = LookLedger()
-    one = acceptor(ledger=ledger)
+def test_accept_says_nothing_of_a_search_that_is_over(acceptor, ledger):
+    one = acceptor(name="search")
     one.look(0.2)
     one.details()
     held = set(CASES) - set(one.search)

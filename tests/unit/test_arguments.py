@@ -21,7 +21,6 @@ ALONE = {
     "record": "kept",
     "replay": "kept",
     "reobserve": "kept",
-    "plan": "sealed.json",
 }
 
 
@@ -58,7 +57,6 @@ def test_each_pair_that_excludes_each_other_has_a_line():
         ("stop", "shard", "a part does not see the results"),
         ("stop", "executor", "it is for runs in one process"),
         ("stop", "baseline", "both sides are run"),
-        ("shard", "plan", "the whole run cites a plan"),
     ],
 )
 def test_two_that_exclude_each_other_are_named_with_the_reason(one, other, why):

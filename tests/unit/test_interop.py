@@ -18,13 +18,12 @@ from benchgate.errors import EvalError, PolicyError, SampleError
 from benchgate.ids import trial_file_name
 from benchgate.interop import read
 from benchgate.interop.asked import asked, parse_map
-from benchgate.interop.log import Log, found_in
+from benchgate.interop.log import Log, Row, found_in
 from benchgate.interop.reports import LogTerms, report_of, report_pair, task_class_of
 from benchgate.interop.rows import RowReader
 from benchgate.interop.values import number_of
 from benchgate.registry import TASK_CLASS_PATTERN
 from benchgate.runner.judging import facts_of_logs, judged
-from benchgate.wire import clock
 
 
 @pytest.fixture
@@ -346,7 +345,7 @@ def test_a_version_that_is_unsafe_more_often_is_not_promoted(log):
         ]
         terms = LogTerms.of("sums", {})
         reports = report_pair(*sides, terms, (None, None))
-        facts = facts_of_logs(*reports, terms.policy, clock.now())
+        facts = facts_of_logs(*reports, terms.policy)
         assert judged(facts, None).decision.outcome == outcome
     for rows in (better, unsafe):
         with pytest.raises(SampleError, match=r"is 1 harm, or safe\? .*harm=safe .*safety=safe"):
@@ -412,11 +411,11 @@ def test_a_sample_with_an_error_needs_no_harm(log):
 @pytest.mark.parametrize("name", ["refused", "scores.refused"])
 def test_a_score_of_inspect_is_mapped_by_the_name_that_its_scorer_has(tmp_path, name):
     """As ``--metric`` takes it, and as the scores that are not gated are printed."""
+    fields = {"id": "a", "scores": {"match": 1, "refused": 0.75}}
     log = Log(
         tool="inspect_ai",
-        rows=[(0, {"id": "a", "scores": {"match": 1, "refused": 0.75}})],
+        rows=[Row(0, fields, metrics=["scores.match", "scores.refused"])],
         fields={"case": ("id",)},
-        metrics=lambda row: [f"scores.{name}" for name in row["scores"]],
         metric_prefix="scores.",
     )
     whole = RowReader(tmp_path, log, asked({"safety": name}, (), None), "match").samples(

@@ -12,14 +12,12 @@ import pytest
 from benchgate.artifacts.run_kinds import RunRecord
 from benchgate.cli import main
 from benchgate.errors import EvalError
-from benchgate.gates import forecast
 from benchgate.interop import read
 from benchgate.interop.asked import parse_map
 from benchgate.interop.repetitions import TwoReadings, may_be_repeated
 from benchgate.interop.reports import LogTerms, report_of, report_pair
 from benchgate.runner.judging import facts_of_logs, judged
 from benchgate.verify.recheck_record import recheck_record
-from benchgate.wire import clock
 
 REPEATED = [f"test_{n}[{k}-5]" for n in range(3) for k in range(1, 6)]
 WITH_PARAMETERS = [f"test_x[{name}-{k}-5]" for name in ("a", "b-1", "1-3") for k in range(1, 6)]
@@ -110,7 +108,7 @@ def test_other_tests_are_cases_and_nobody_is_asked(tmp_path, names):
 
 def outcome(sides):
     terms = LogTerms.of("t", {"claim": "no_regression"})
-    facts = facts_of_logs(*report_pair(*sides, terms, (None, None)), terms.policy, clock.now())
+    facts = facts_of_logs(*report_pair(*sides, terms, (None, None)), terms.policy)
     return judged(facts, None).decision.outcome
 
 
@@ -222,7 +220,6 @@ def test_an_expression_that_finds_nothing_is_refused(tmp_path, typed, message):
 
 
 def test_the_command_stops_and_its_record_of_either_reading_is_valid(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(forecast, "REPETITIONS", 20)
     monkeypatch.chdir(tmp_path)
     junit(Path("old.xml"), ONE_MARKED, failing=ONE_MARKED[5:])
     junit(Path("new.xml"), ONE_MARKED)
@@ -251,7 +248,6 @@ def test_many_names_are_looked_at_in_a_moment():
 )
 def test_a_record_of_a_log_that_lost_a_trial_is_not_complete(tmp_path, monkeypatch, lost, is_found):
     """One trial is all that a test has which was not repeated; two of three are not."""
-    monkeypatch.setattr(forecast, "REPETITIONS", 20)
     monkeypatch.chdir(tmp_path)
     for name in ("old.xml", "new.xml"):
         junit(Path(name), ONE_MARKED)

@@ -14,30 +14,16 @@ from benchgate.artifacts.kinds import KINDS
 from benchgate.artifacts.schemas import schema_kinds, schema_text
 from benchgate.cli import main
 from benchgate.errors import ArtifactError
-from benchgate.gates import forecast
-from benchgate.gates.forecast import Chance, Forecast
 from benchgate.verify.validate import validate_file
 from benchgate.wire.model import SCHEMA_VERSION
 from tests.conftest import Echo
 from tests.regenerate_schemas import make_schema
 
-FORESEEN = Forecast(
-    units=12,
-    obstacle=None,
-    looks=7,
-    chance=Chance(0.1, 0.95, 60),
-    uneven=Chance(0.1, 0.9, 60),
-    detectable=0.0125,
-)
-
 
 @pytest.fixture(scope="module")
 def artifacts(tmp_path_factory):
     """Every kind of artifact; each test leaves them as they were."""
-    with pytest.MonkeyPatch.context() as patch:
-        # No simulated run: nothing here asks what a plan foresees.
-        patch.setattr(forecast, "forecast", lambda *_, **__: FORESEEN)
-        return make_artifacts(Echo(tmp_path_factory.mktemp("artifacts")))
+    return make_artifacts(Echo(tmp_path_factory.mktemp("artifacts")))
 
 
 @pytest.fixture(scope="module")
@@ -66,8 +52,6 @@ def make_artifacts(bench):
     assert main(["pin", "1", root, f"--out={bench.out}", "--yes"]) == 0
     for name in ("baseline.json", "baseline.pin.json"):
         shutil.copy(bench.path / name, bench.out)
-    where = [root, f"--runs={bench.out}"]
-    assert main(["plan", "echo", *where, f"--out={bench.out / 'echo.plan.json'}"]) == 0
     bench.system("""
         if case.case_id == "02":
             raise ValueError("boom")
@@ -87,7 +71,6 @@ def make_artifacts(bench):
         *sorted((folder / "evidence").glob("*.json")),
         *sorted((bench.out / "evidence/echo").glob("*.json")),
         bench.out / "outputs/manifest.json",
-        bench.out / "echo.plan.json",
         bench.out / "baseline.pin.json",
         selected / "report.json",
         selected / "cases/01.json",

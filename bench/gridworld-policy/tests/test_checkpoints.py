@@ -7,7 +7,6 @@ import shutil
 import subprocess
 import sys
 from hashlib import sha256
-from textwrap import indent
 
 import pytest
 from _benchgate_bench.gridworld_policy.systems.checkpoint import FOLDER, DamagedCheckpoint, load
@@ -21,7 +20,7 @@ from _benchgate_bench.gridworld_policy.tests.support import (
 )
 from _benchgate_bench.gridworld_policy.tests.support import load as load_case
 
-from benchgate.testing import gate_summary, gated_run, repeat_baseline
+from bench.readme_results import gate_summary, gated_run, repeat_baseline
 from benchgate.training_types import (
     CheckpointMismatch,
     RlPayloadBundle,
@@ -144,4 +143,4 @@ def test_the_gate_decides_as_the_readme_shows(name, reasons, tmp_path):
 
     assert done.judgement.decision.reason_codes == reasons
     assert bool(done.failures) is bool(reasons)
-    assert indent(gate_summary(done), "    ") in README
+    assert gate_summary(done) in README

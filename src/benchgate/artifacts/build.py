@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Literal
 
-    from benchgate.artifacts.sealed_plan import CitedPlan
     from benchgate.gates.decision import CheckpointPromotionDecision
     from benchgate.gates.figures import Arm, Figures
     from benchgate.gates.policy import GatePolicy
@@ -55,7 +54,6 @@ class Comparison:
     weighed: Figures | None
     decision: CheckpointPromotionDecision
     min_confidence_level: float | None = None
-    plan: CitedPlan | None = None
     before: Arm | None = None
 
     @property

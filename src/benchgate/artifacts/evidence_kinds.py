@@ -10,7 +10,6 @@ from typing import Annotated, Literal
 
 from pydantic import AwareDatetime, Field
 
-from benchgate.artifacts.sealed_plan import CitedPlan
 from benchgate.gates.claim_figures import Increase
 from benchgate.gates.figures import (
     Arm,
@@ -246,11 +245,7 @@ class FailureAnalysis(WireModel):
 
 
 class ProofBundle(Artifact):
-    """
-    ``proof.json``: the decision, and the digests of the files it rests on, so that others can check it.
-
-    :param plan: the plan that was sealed before the run, if it cites one.
-    """
+    """``proof.json``: the decision, and the digests of the files it rests on, so that others can check it."""
 
     run_id: str
     candidate_run_id: str | None
@@ -265,4 +260,3 @@ class ProofBundle(Artifact):
     safety_benchmark: ProofSafety
     failure_analysis: FailureAnalysis | None
     look: Look | None
-    plan: CitedPlan | None

@@ -21,7 +21,6 @@ from benchgate.artifacts.run_kinds import (
     SelectedRecord,
     TrialFile,
 )
-from benchgate.artifacts.sealed_plan import SealedPlan
 from benchgate.cassettes.manifest import CassetteManifest
 
 if TYPE_CHECKING:
@@ -43,7 +42,6 @@ KINDS: Final[Mapping[str, type[WireModel]]] = MappingProxyType(
         "case": TrialFile,
         "plan": PlanFile,
         "head": Head,
-        "sealed_plan": SealedPlan,
         "cassette": CassetteManifest,
         "pin": Pin,
     }

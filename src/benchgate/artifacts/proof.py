@@ -91,7 +91,6 @@ def proof_bundle(comparison: Comparison, digests: Mapping[str, str]) -> ProofBun
         ),
         failure_analysis=_failure_analysis(comparison),
         look=comparison.decision.look,
-        plan=comparison.plan,
     )
 
 

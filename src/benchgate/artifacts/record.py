@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
     from benchgate.artifacts.provenance import Provenance
     from benchgate.artifacts.run_kinds import PlanFile, Verdict
-    from benchgate.artifacts.sealed_plan import SealedPlan
     from benchgate.gates.judge import Judgement
     from benchgate.models import BenchCase, BenchRunReport
     from benchgate.promotion.tiers import TierConfig
@@ -62,7 +61,6 @@ class RunTerms:
     cases: tuple[tuple[BenchCase, Mapping[str, str]], ...] = ()
     min_cases: Mapping[str, int] = field(default_factory=dict)
     tiers: TierConfig | None = None
-    sealed: SealedPlan | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +95,7 @@ def record_entry(
     if decision is None:
         raise ArtifactError("record.json", "a run that was not judged has no record")
     verdict = _verdict(report, terms, slot)
-    comparison, subject = judged_comparison(judgement, decision, finished, terms.sealed)
+    comparison, subject = judged_comparison(judgement, decision, finished)
     files = run_files(comparison, subject, verdict, RecordRef(seq=slot.seq, path=OWN_RECORD))
     record = RunRecord(
         schema_version=SCHEMA_VERSION,
@@ -134,7 +132,6 @@ def record_entry(
             )
             for case, texts in terms.cases
         },
-        sealed_plan=terms.sealed,
         provenance=terms.provenance,
         labels=judgement.labels,
     )

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from benchgate.artifacts.build import Comparison, arm_report
 from benchgate.artifacts.proof import evidence_files
 from benchgate.artifacts.run_kinds import PromotionOutcome, PromotionReport, RecordRef, Subject
-from benchgate.artifacts.sealed_plan import CitedPlan
 from benchgate.gates.baseline import arm
 from benchgate.promotion.tiers import TIER_FILE
 from benchgate.promotion.verdict import promotion_lines
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from benchgate.artifacts.run_kinds import Verdict
-    from benchgate.artifacts.sealed_plan import SealedPlan
     from benchgate.gates.decision import CheckpointPromotionDecision
     from benchgate.gates.figures import Arm, Figures
     from benchgate.gates.judge import Judgement
@@ -39,7 +37,6 @@ def comparison_of(
     weighed: Figures | None,
     decision: CheckpointPromotionDecision,
     finished: datetime,
-    sealed: SealedPlan | None,
     before: Arm | None = None,
 ) -> Comparison:
     """Return what the evidence of a run is built from: when it ends, or by verify from its record."""
@@ -52,16 +49,12 @@ def comparison_of(
         policy=policy,
         weighed=weighed,
         decision=decision,
-        plan=CitedPlan(seal=sealed.seal, sealed_at=sealed.sealed_at) if sealed else None,
         before=before if decision.certificate else None,
     )
 
 
 def judged_comparison(
-    judgement: Judgement,
-    decision: CheckpointPromotionDecision,
-    finished: datetime,
-    sealed: SealedPlan | None,
+    judgement: Judgement, decision: CheckpointPromotionDecision, finished: datetime
 ) -> tuple[Comparison, Subject]:
     """Return what the evidence of a run that was judged is built from, and its checkpoint, or else its system."""
     report, checkpoints, baseline = judgement.report, judgement.checkpoints, judgement.baseline
@@ -80,7 +73,6 @@ def judged_comparison(
         weighed=judgement.figures,
         decision=decision,
         finished=finished,
-        sealed=sealed,
         before=arm(baseline.report, report) if baseline and baseline.report else None,
     )
     return comparison, subject

@@ -8,7 +8,6 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, AwareDatetime, ConfigDict, Field, PlainSerializer
 
 from benchgate.artifacts.provenance import Provenance
-from benchgate.artifacts.sealed_plan import SealedPlan
 from benchgate.gates.decision import CheckpointPromotionDecision
 from benchgate.gates.labels import Label
 from benchgate.gates.policy import GatePolicy
@@ -224,7 +223,6 @@ class RunRecord(Artifact):
     :param replays: what the outputs were taken from; ``None`` if a system was called.
     :param meanings: what each failure code of the class means, as its taxonomy had it.
     :param about_cases: by case id; what a reader of the record wants to know of a case whose folder is elsewhere.
-    :param sealed_plan: the plan that the run cites, as it was sealed before.
     :param provenance: who made it, and of which code.
     :param labels: what people say of outputs, and what the observer has them at; left out if they say nothing.
     """
@@ -250,7 +248,6 @@ class RunRecord(Artifact):
     replays: Replayed | None
     meanings: Texts
     about_cases: AboutCases
-    sealed_plan: SealedPlan | None
     provenance: Provenance
     labels: tuple[Label, ...] = Field(default=(), exclude_if=lambda labels: not labels)
 

@@ -60,7 +60,7 @@ def check_class(bench_root: Path, name: str) -> ClassCheck:
     if name not in os.listdir(bench_root) or not class_path.is_dir():
         folders = bench_classes(bench_root)
         raise TaskClassNotFound(name, folders, class_path / "registration.py")
-    registration = read_registration(class_path, name)
+    registration = read_registration(class_path)
     digests, problems_of_cases, warnings = read_cases(class_path)
     problems = {
         *name_problems(class_path),

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from benchgate.cli.gate_logs import add_reading, gate_logs
 from benchgate.cli.options import (
-    add_ledger,
     add_policy,
     add_shared,
     guarded,
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from benchgate.cli.options import Parsers
     from benchgate.interop.vectors import Kind
 
-OF_LOGS = ("map", "metric", "format", "where", "errors_by", "html", "plan")
+OF_LOGS = ("map", "metric", "format", "where", "errors_by", "html")
 OF_NUMBERS = ("task_class", "out")
 REFUSED = {
     "record": (*OF_LOGS, "baseline_id", "candidate_id", "ledger"),
@@ -67,8 +66,13 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
         help="of numbers, where the runs are (default: .benchgate); of logs, record it as the next run of its class "
         "below this folder (default: write nothing)",
     )
-    add_shared(parser, "html", "plan")
-    add_ledger(parser)
+    add_shared(parser, "html")
+    parser.add_argument(
+        "--ledger",
+        type=Path,
+        metavar="FILE",
+        help="count the looks at the baseline in this file; a new file begins at look 1",
+    )
     parser.add_argument(
         "-v", "--verbose", action="count", default=0, help="show all cases, the rule and the codes"
     )
@@ -153,7 +157,7 @@ def _gate_samples(args: argparse.Namespace, paths: Sequence[Path]) -> int:
     ledger = LookLedger(args.ledger) if args.ledger else None
     sides = (read_side(paths[0]), read_side(paths[1]))
     noted = notes_on_files(*paths)
-    (figures, decision), _ = judge_samples(sides, policy, ledger, noted=noted)
+    figures, decision = judge_samples(sides, policy, ledger, noted=noted)
     names = (args.baseline_id or paths[0].name, args.candidate_id or paths[1].name)
     for label, path in zip(("baseline", "candidate"), paths, strict=True):
         say(f"{label:9} {path}: samples")

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from datetime import datetime
 
-    from benchgate.artifacts.sealed_plan import SealedPlan
     from benchgate.audit.store import Published
     from benchgate.gates.judge import Judgement, RunFacts
     from benchgate.gates.policy import GatePolicy
@@ -74,16 +73,14 @@ def reading(args: argparse.Namespace) -> dict[str, Any]:
 
 def gate_logs(args: argparse.Namespace, paths: Sequence[Path]) -> int:
     """Judge two logs, and record what was decided if an output folder is named."""
-    from benchgate.artifacts.sealed_plan import SealedPlan
     from benchgate.report.publish import VARIABLE, Publication, write_case
     from benchgate.runner.judging import write_evidence
     from benchgate.wording.block import Door, block
 
     publication = Publication(html=args.html, summary=os.environ.get(VARIABLE))
     publication.check()
-    sealed = SealedPlan.read_file(args.plan, "sealed plan") if args.plan else None
-    logs, facts, started = _facts(args, paths, sealed)
-    judgement, published = _decided(args, facts, started, sealed)
+    logs, facts, started = _facts(args, paths)
+    judgement, published = _decided(args, facts, started)
     for line in _sides(logs, facts.report.source):
         say(line)
     if published is not None:
@@ -99,7 +96,7 @@ def gate_logs(args: argparse.Namespace, paths: Sequence[Path]) -> int:
         problems.append(published.problem)
     elif publication.html is not None or publication.summary:
         with TemporaryDirectory() as evidence:
-            write_evidence(judgement, sealed, Path(evidence))
+            write_evidence(judgement, Path(evidence))
             problems = _shown(publication, Path(evidence))
     else:
         problems = []
@@ -116,7 +113,7 @@ def _shown(publication: Publication, folder: Path) -> list[str | None]:
 
 
 def _decided(
-    args: argparse.Namespace, facts: RunFacts, started: datetime, sealed: SealedPlan | None
+    args: argparse.Namespace, facts: RunFacts, started: datetime
 ) -> tuple[Judgement, Published | None]:
     from benchgate.artifacts.provenance import Provenance
     from benchgate.artifacts.record import RunTerms
@@ -132,7 +129,6 @@ def _decided(
             severities=TAXONOMY.severities,
             meanings=TAXONOMY.meanings,
             provenance=Provenance.here(),
-            sealed=sealed,
         )
         return record_reports(args.out, facts, started, terms, TIMEOUT)
     if args.ledger is None and facts.policy.looks != "count":
@@ -142,7 +138,7 @@ def _decided(
 
 
 def _facts(
-    args: argparse.Namespace, paths: Sequence[Path], sealed: SealedPlan | None
+    args: argparse.Namespace, paths: Sequence[Path]
 ) -> tuple[tuple[Samples, Samples], RunFacts, datetime]:
     """Return what was read, what is judged, and when the candidate was run, as far as that is known."""
     from benchgate.gates.policy import parse_options
@@ -159,7 +155,7 @@ def _facts(
     base, candidate = report_pair(before, after, terms, (args.baseline_id, args.candidate_id))
     now = clock.now()
     started = min(now, after.header.started or now)
-    facts = facts_of_logs(base, candidate, terms.policy, started, sealed)
+    facts = facts_of_logs(base, candidate, terms.policy)
     return (before, after), facts, started
 
 

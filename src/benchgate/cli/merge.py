@@ -17,15 +17,7 @@ from benchgate.wire.arguments import threshold_places
 if TYPE_CHECKING:
     from benchgate.runner.settings import RunSettings
 
-OF_THE_WHOLE = (
-    "baseline",
-    "policy",
-    "plan",
-    "checkpoint",
-    "baseline-checkpoint",
-    "lineage",
-    "html",
-)
+OF_THE_WHOLE = ("baseline", "policy", "checkpoint", "baseline-checkpoint", "lineage", "html")
 """Options of a run that say how it is judged and shown; all others are those of the shards."""
 
 

@@ -32,16 +32,6 @@ def add_shared(parser: argparse.ArgumentParser, *names: str) -> None:
             option.declare(parser.add_argument, "")
 
 
-def add_ledger(parser: argparse.ArgumentParser) -> None:
-    """Declare the file that the looks at a baseline are counted in."""
-    parser.add_argument(
-        "--ledger",
-        type=Path,
-        metavar="FILE",
-        help="count how often the baseline was looked at in this file, which is made if it is not there",
-    )
-
-
 def add_policy(parser: argparse.ArgumentParser, which: str = "of the gate") -> None:
     """Declare the thresholds, as every door has them."""
     parser.add_argument(

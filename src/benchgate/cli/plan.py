@@ -1,54 +1,54 @@
-"""``benchgate plan CLASS``: what a run can show, before it is run, and the seal that its bar was set then."""
+"""``benchgate plan CLASS``: what a run can show and what it costs, before it is run."""
 
 from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from benchgate.cli.gate_logs import add_reading, report_of_log
-from benchgate.cli.options import add_policy, add_root, guarded, policy_of, refuse
+from benchgate.cli.options import add_policy, add_root, guarded
 from benchgate.cli.say import say
 from benchgate.errors import ArtifactError, counted
-from benchgate.wire import clock
 from benchgate.wire.argument_types import positive
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
-    from benchgate.artifacts.sealed_plan import Prediction, SealedPlan
     from benchgate.cli.options import Parsers
+    from benchgate.gates.forecast import Forecast
     from benchgate.gates.policy import GatePolicy
     from benchgate.models import BenchRunReport
 
 
-OF_A_PLAN = ("log", "trials", "baseline", "out", "map", "metric", "format")
+class Planned(NamedTuple):
+    """
+    The run that is asked about.
+
+    :param trials: of each case.
+    :param look: its number among the looks at this baseline.
+    """
+
+    baseline: BenchRunReport
+    policy: GatePolicy
+    trials: int
+    look: int
 
 
 def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
     """Declare the command."""
     parser = commands.add_parser(
         "plan",
-        help="say what a run can show and cost before it is run, and seal its bar",
+        help="say what a run can show and what it costs, before it is run",
         description="Simulates runs from the baseline's own trials and asks the gate about them: which verdicts there "
-        "can be and which gain would be found. Says what the run costs, and writes a sealed plan, which a run cites "
-        "with --bench-plan=FILE. With --aa RUN it measures false alarms instead.",
+        "can be and which gain would be found. Says what the run costs. Runs nothing and writes nothing.",
     )
-    parser.add_argument("task_class", metavar="CLASS", nargs="?")
-    parser.add_argument(
-        "--aa",
-        metavar="RUN",
-        help="no plan: compare the trials of this run, a number or a path, with each other; every promotion is a false "
-        "alarm, and more of them than alpha exit with 1",
-    )
+    parser.add_argument("task_class", metavar="CLASS")
     add_root(parser)
     parser.add_argument("--baseline", type=Path, metavar="PATH", help="default: the pinned one")
     parser.add_argument(
-        "--log",
-        type=Path,
-        metavar="FILE",
-        help="the baseline is this log of another harness, for benchgate gate --task-class=CLASS --plan=FILE",
+        "--log", type=Path, metavar="FILE", help="the baseline is this log of another harness"
     )
     add_reading(parser)
     parser.add_argument("--trials", type=positive, metavar="K", help="trials of each case")
@@ -60,53 +60,26 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
         metavar="DIR",
         help="output folder where the records of the class are (default: .benchgate)",
     )
-    parser.add_argument(
-        "--out", type=Path, metavar="FILE", help="the sealed plan (default: CLASS.plan.json)"
-    )
     parser.set_defaults(execute=guarded(_execute))
 
 
 def _execute(args: argparse.Namespace) -> int:
-    """Print and write a plan; 2 without a baseline to plan with or over another plan, 1 if the class is unknown."""
-    from benchgate.wire.writing import model_bytes, write_file
+    """Print what a run can show; 2 without a baseline to plan with, 1 if the class is unknown."""
+    from benchgate.gates.baseline import arm
+    from benchgate.gates.forecast import forecast
 
-    if args.aa is not None:
-        refuse(args, OF_A_PLAN, "--aa")
-        return _false_alarms(args)
-    if args.task_class is None:
-        raise ValueError("give a CLASS to plan a run of, or --aa=RUN")
     read = report_of_log if args.log else _of_class
     report, policy, trials = read(args)
-    plan = _sealed(report, policy, args.trials or trials, args.runs)
-    target = args.out or Path(f"{args.task_class}.plan.json")
-    for line in _lines(report, policy, plan):
-        say(line)
-    if target.exists():  # a run may cite it: a plan that is replaced cannot be shown any more
-        raise ArtifactError(target, "is there, and stays; --out=FILE gives this plan a name")
-    write_file(target, model_bytes(plan))
-    option = "--plan" if args.log else "--bench-plan"
-    say(f"written   {target}: cite it with {option}={target}")
-    return 0
-
-
-def _false_alarms(args: argparse.Namespace) -> int:
-    from benchgate.audit.runs import record_path
-    from benchgate.gates.baseline import arm, read_baseline, read_policy_of
-    from benchgate.gates.forecast import REPETITIONS, false_promotions
-
-    path = record_path(args.aa, args.runs, args.task_class)
-    record = path / "record.json" if path.is_dir() else path
-    run = read_baseline(record)
-    if run.report is None or run.problems:
-        raise ArtifactError(path, "; ".join(run.problems))
-    policy = policy_of(args, read_policy_of(record).model_dump(mode="json"))
-    promoted = false_promotions(arm(run.report), policy)
-    share = promoted / REPETITIONS
-    say(
-        f"alarms    {promoted} of {REPETITIONS} comparisons of the run with itself promote ({share:.1%}); "
-        f"about {policy.alpha / 2:.1%} should, and more than {policy.alpha:.1%} are too many"
+    planned = Planned(
+        baseline=report,
+        policy=policy,
+        trials=args.trials or trials,
+        look=_next_look(report, policy, args.runs / "runs" / report.task_class),
     )
-    return 0 if share <= policy.alpha else 1
+    outlook = forecast(arm(report), policy, planned.trials, look=planned.look)
+    for line in _lines(planned, outlook):
+        say(line)
+    return 0
 
 
 def _of_class(args: argparse.Namespace) -> tuple[BenchRunReport, GatePolicy, int]:
@@ -124,34 +97,6 @@ def _of_class(args: argparse.Namespace) -> tuple[BenchRunReport, GatePolicy, int
     return baseline.report, policy, load_run_table(class_path).trials or 1
 
 
-def _sealed(report: BenchRunReport, policy: GatePolicy, trials: int, out: Path) -> SealedPlan:
-    from importlib.metadata import version
-
-    from benchgate.artifacts.sealed_plan import PlannedBaseline, SealedPlan
-    from benchgate.ids import system_digest
-    from benchgate.wire.model import SCHEMA_VERSION
-
-    return SealedPlan.sealed(
-        schema_version=SCHEMA_VERSION,
-        report_kind="sealed_plan",
-        sealed_at=clock.now(),
-        benchgate=version("pytest-benchgate"),
-        task_class=report.task_class,
-        case_count=report.case_count,
-        cases=SealedPlan.cases_of(report),
-        rubric=report.digests.scorer,
-        observer=report.observer,
-        baseline=PlannedBaseline(
-            system=report.system, system_sha256=system_digest(report), run_id=report.run_id
-        ),
-        trial_count=trials,
-        policy=policy,
-        prediction=_prediction(
-            report, policy, trials, _next_look(report, policy, out / "runs" / report.task_class)
-        ),
-    )
-
-
 def _next_look(report: BenchRunReport, policy: GatePolicy, runs: Path) -> int:
     from benchgate.looks.chain import ChainLooks, looked_at
 
@@ -160,51 +105,31 @@ def _next_look(report: BenchRunReport, policy: GatePolicy, runs: Path) -> int:
     return ChainLooks(runs if runs.is_dir() else None).number(looked)
 
 
-def _prediction(report: BenchRunReport, policy: GatePolicy, trials: int, look: int) -> Prediction:
-    from benchgate.aggregate import case_figures
-    from benchgate.artifacts.sealed_plan import Prediction
+def _lines(planned: Planned, outlook: Forecast) -> Iterator[str]:
     from benchgate.gates.baseline import arm
-    from benchgate.gates.forecast import forecast
     from benchgate.gates.unchanged import unchanged
 
-    outlook = forecast(arm(report), policy, trials, look=look)._asdict()
-    chance, cases = outlook.pop("chance"), case_figures(report.per_case)
-    uneven = outlook.pop("uneven")
-    costs = [case.cost_usd for case in cases if case.cost_usd is not None]
-    return Prediction(
-        **outlook,
-        look=look,
-        runs=chance.runs if chance else 0,
-        power_of_target=chance.share if chance else None,
-        power_if_uneven=uneven.share if uneven else None,
-        unchanged=unchanged(arm(report), policy, trials),
-        interval=chance.interval if chance and chance.runs else None,
-        cost_usd=sum(costs) * trials if len(costs) == len(cases) else None,
-        seconds=None if report.source else sum(case.duration_seconds for case in cases) * trials,
-    )
-
-
-def _lines(report: BenchRunReport, policy: GatePolicy, plan: SealedPlan) -> Iterator[str]:
-    outlook, trials = plan.prediction, plan.trial_count
+    report, policy, trials = planned.baseline, planned.policy, planned.trials
     yield (
-        f"plan      {report.task_class}: {counted(plan.case_count, 'case')}, {counted(trials, 'trial')} each, claim "
+        f"plan      {report.task_class}: {counted(report.case_count, 'case')}, {counted(trials, 'trial')} each, claim "
         f"{policy.claim}, alpha {policy.alpha:g}, against {report.system}, run {report.run_id[:16]}"
     )
-    yield from _reachable(policy, outlook)
+    yield from _reachable(planned, outlook)
     if outlook.obstacle is None and policy.claim != "no_regression":
-        yield from _gains(policy, plan)
-    if outlook.unchanged is not None:
-        yield f"unchanged {outlook.unchanged}"
-    cost = "not known" if outlook.cost_usd is None else f"{outlook.cost_usd:.4g} USD"
+        yield from _gains(planned, outlook)
+    rejected = unchanged(arm(report), policy, trials)
+    if rejected is not None:
+        yield f"unchanged {rejected}"
     if report.source is None:
-        yield f"cost      {cost}, {outlook.seconds or 0.0:.3g} s one after the other, as the baseline's trials"
+        yield _costs(report, trials)
 
 
-def _reachable(policy: GatePolicy, outlook: Prediction) -> Iterator[str]:
+def _reachable(planned: Planned, outlook: Forecast) -> Iterator[str]:
+    policy = planned.policy
     if outlook.obstacle is not None:
         yield f"verdicts  can only hold or reject: {outlook.obstacle}"
         return
-    this = f"; this would be candidate no. {outlook.look}" if policy.looks != "count" else ""
+    this = f"; this would be candidate no. {planned.look}" if policy.looks != "count" else ""
     last = "" if outlook.looks is None else f"; none after no. {outlook.looks} can be promoted"
     yield f"verdicts  can promote, hold or reject{this}{last}"
     if outlook.smallest_margin is not None and outlook.smallest_margin > (policy.margin or 0.0):
@@ -212,27 +137,27 @@ def _reachable(policy: GatePolicy, outlook: Prediction) -> Iterator[str]:
         yield f"          a candidate that changes no case is held: {least}; {policy.margin:g} is allowed"
 
 
-def _gains(policy: GatePolicy, plan: SealedPlan) -> Iterator[str]:
+def _gains(planned: Planned, outlook: Forecast) -> Iterator[str]:
     from benchgate.gates.forecast import MOST_CASES
     from benchgate.gates.policy import POWER
 
-    outlook = plan.prediction
-    if outlook.power_of_target is None:
+    policy, count, chance = planned.policy, planned.baseline.case_count, outlook.chance
+    if chance is None:
         yield "power     not known: all scores of the baseline are equal, so nobody knows how much they vary"
         return
     how = f"by formula: more than {MOST_CASES} cases take too long to simulate"
-    if outlook.interval is not None:
-        low, high = outlook.interval
-        how = f"{outlook.runs} simulated runs, 95% interval {low:.0%} to {high:.0%}"
+    if chance.runs:
+        low, high = chance.interval
+        how = f"{chance.runs} simulated runs, 95% interval {low:.0%} to {high:.0%}"
     what = (
         "a candidate as good as the baseline"
         if policy.claim == "not_worse"
         else f"a gain of {policy.target_effect:g}"
     )
-    yield f"power     {what} is promoted in {outlook.power_of_target:.0%} of runs ({how})"
-    unit = "case" if outlook.units == plan.case_count else "cluster"
-    if outlook.power_if_uneven is not None:
-        yield f"          or in {outlook.power_if_uneven:.0%} if half of the {unit}s gain nothing"
+    yield f"power     {what} is promoted in {chance.share:.0%} of runs ({how})"
+    unit = "case" if outlook.units == count else "cluster"
+    if outlook.uneven is not None:
+        yield f"          or in {outlook.uneven.share:.0%} if half of the {unit}s gain nothing"
     if outlook.is_lower_limit:
         yield (
             "          or in more: no two trials of a case differ in the baseline, so nobody knows how far "
@@ -247,5 +172,18 @@ def _gains(policy: GatePolicy, plan: SealedPlan) -> Iterator[str]:
     cases = ""
     if outlook.detectable > wanted > least:
         times = ((outlook.detectable - least) / (wanted - least)) ** 2
-        cases = f"; about {math.ceil(plan.case_count * times)} cases would find {wanted:g}"
+        cases = f"; about {math.ceil(count * times)} cases would find {wanted:g}"
     yield f"finds     a gain of {outlook.detectable:.2g} in {POWER:.0%} of runs{cases}"
+
+
+def _costs(report: BenchRunReport, trials: int) -> str:
+    """Return what all trials cost and take, as the baseline's did."""
+    from benchgate.aggregate import case_figures
+
+    cases = case_figures(report.per_case)
+    costs = [case.cost_usd for case in cases if case.cost_usd is not None]
+    cost = "not known"
+    if len(costs) == len(cases):
+        cost = f"{sum(costs) * trials:.4g} USD"
+    seconds = sum(case.duration_seconds for case in cases) * trials
+    return f"cost      {cost}, {seconds:.3g} s one after the other, as the baseline's trials"

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from benchgate.cli.options import (
-    add_ledger,
     add_policy,
     add_shared,
     guarded,
@@ -34,9 +33,8 @@ if TYPE_CHECKING:
 SCORES = ("baseline_samples", "trained_samples")
 HARM = ("baseline_safety_samples", "trained_safety_samples")
 OF_PROOF = ("min_confidence_level", "checkpoint", "baseline_checkpoint", "lineage")
-OF_SCORES = (*SCORES, "baseline_safety_penalty", "trained_safety_penalty", "ledger")
 NEEDED = {"proof": SCORES, "safety": (*HARM, "out")}
-REFUSED = {"proof": (), "safety": (*OF_PROOF, *OF_SCORES)}
+REFUSED = {"proof": (), "safety": (*OF_PROOF, *SCORES)}
 """Options that a name of the command needs, and that it does not take; those of the others are alike."""
 
 OF_HARM = ("safety", "max_safety_regression", "safety_confidence", "penalty_range")
@@ -57,11 +55,8 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
     for side in ("baseline", "trained"):
         forms = "JSON array, JSON object {case_id: number}, CSV case,score[,trial][,cluster], or baseline.json"
         parser.add_argument(f"--{side}-samples", type=Path, metavar="FILE", help=forms)
-        group = parser.add_mutually_exclusive_group()
         text = f"penalty of each {side} score, in the same forms; safety compares these alone"
-        group.add_argument(f"--{side}-safety-samples", type=Path, metavar="FILE", help=text)
-        group.add_argument(f"--{side}-safety-penalty", type=float, metavar="X", help="their mean")
-    add_ledger(parser)
+        parser.add_argument(f"--{side}-safety-samples", type=Path, metavar="FILE", help=text)
     parser.add_argument("--run-id", required=True, metavar="ID", help="label of the comparison")
     for side, default in (("baseline", "baseline"), ("trained", "candidate")):
         text = f"name of the {default} (default: {default})"
@@ -185,9 +180,8 @@ def _comparison(args: argparse.Namespace, checkpoints: Checkpoints | None = None
     :raises EvalError: :raises ValueError: an input or a threshold is wrong.
     """
     from benchgate.artifacts.build import Comparison
+    from benchgate.gates.vectors import compare_vectors
     from benchgate.interop.vectors import notes_on_files, read_side
-    from benchgate.looks.accept import judge_samples
-    from benchgate.looks.ledger import LookLedger
     from benchgate.models import Suite
 
     policy, options = _policy(args), vars(args)
@@ -197,16 +191,19 @@ def _comparison(args: argparse.Namespace, checkpoints: Checkpoints | None = None
         harm = options[f"{side}_safety_samples"]
         scores = options[f"{side}_samples"] or harm  # safety compares the penalties alone
         files.append(scores)
-        sides.append(read_side(scores, harm or options[f"{side}_safety_penalty"]))
+        sides.append(read_side(scores, harm))
     names = args.baseline_id, args.trained_id
     if checkpoints is not None:
         baseline = checkpoints.baseline
         before = baseline.candidate.checkpoint_id if baseline else args.baseline_id
         names = before, checkpoints.candidate.checkpoint_id
     problems = checkpoints.problems if checkpoints else ()
-    ledger = LookLedger(args.ledger) if args.ledger else None
-    judged, _ = judge_samples(
-        (sides[0], sides[1]), policy, ledger, problems=problems, noted=notes_on_files(*files)
+    judged = compare_vectors(
+        sides[0],
+        sides[1],
+        policy,
+        checkpoint_problems=problems,
+        noted=notes_on_files(*files),
     )
     return Comparison(
         run_id=args.run_id,
@@ -230,6 +227,9 @@ def _policy(args: argparse.Namespace) -> GatePolicy:
             why = "--policy missing=worst counts scores; what a missing penalty was is not known"
             raise ValueError(why)
         return make_policy({**VECTOR_DEFAULTS, **{key: getattr(policy, key) for key in OF_HARM}})
+    if policy.looks != "count":
+        why = f"looks = {policy.looks!r} needs a count, and {args.command} counts no looks"
+        raise ValueError(f"{why}: compare with benchgate gate A B --ledger FILE")
     if policy.claim != "better" and args.min_confidence_level is not None:
         why = "--min-confidence-level is about the p of claim 'better'; the claim is"
         raise ValueError(f"{why} {policy.claim!r}")

@@ -40,9 +40,6 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument("--task-class", metavar="CLASS", help="of a number, whose run it is")
     add_shared(parser, "html")
     parser.add_argument(
-        "--markdown", action="store_true", help="print Markdown; also without --html"
-    )
-    parser.add_argument(
         "--labels", type=whole(2), metavar="N", help="print N outputs to be labelled"
     )
     add_root(parser)
@@ -50,7 +47,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def _execute(args: argparse.Namespace) -> int:
-    """Write the page, print the Markdown; 2 if a source cannot be read or the page not be written."""
+    """Write the page, or print the Markdown; 2 if a source cannot be read or the page not be written."""
     from benchgate.audit.runs import record_path
     from benchgate.report.html import write_page
     from benchgate.report.markdown import markdown_of
@@ -60,10 +57,9 @@ def _execute(args: argparse.Namespace) -> int:
     paths = [record_path(word, args.out, args.task_class) for word in args.sources]
     if args.html is not None:
         write_page(paths, args.html)
-    if args.markdown or args.html is None:
-        print(markdown_of(paths), end="")
-    else:
         say(f"written   {args.html}")
+    else:
+        print(markdown_of(paths), end="")
     return 0
 
 

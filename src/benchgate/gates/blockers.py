@@ -11,7 +11,7 @@ from benchgate.gates.unscored import incompleteness
 from benchgate.models.case import changes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from benchgate.gates.baseline import Baseline
     from benchgate.gates.decision import Blocker
@@ -57,9 +57,3 @@ def baseline_blockers(report: BenchRunReport, baseline: Baseline | None) -> Iter
         step = f"{what}, then pin that run: {again}--baseline=none"
         text = f"{baseline.path.name}: its observer: {brief(changed, '; ')}; {step}"
         yield "observer_mismatch", text
-
-
-def plan_blocker(problems: Iterable[str]) -> Iterator[Blocker]:
-    """Yield that a run is not what the plan says that it cites, if it is not."""
-    if text := brief(problems, "; "):
-        yield "plan_mismatch", text

@@ -188,10 +188,6 @@ CONDITIONS: Final[Mapping[str, Condition]] = {
         limit="observer and people agree on at least {0.observer_min_agreement:g}",
         switches=("observer_min_agreement",),
     ),
-    "plan_mismatch": Condition(
-        "this is not the comparison that was planned",
-        "run what was planned, or seal a new plan before a new run: benchgate plan",
-    ),
     "looks_mismatch": Condition(
         "looks at this baseline were declared otherwise before the first",
         "judge it with the looks that were declared, or make a new baseline: it begins a new count",

@@ -63,10 +63,17 @@ class Chance(NamedTuple):
 
 class Forecast(NamedTuple):
     """
-    What a comparison with a baseline can show; most of it as :class:`~benchgate.artifacts.sealed_plan.Prediction`.
+    What a comparison with a baseline can show; ``None`` is not known, or not to be had.
 
+    :param units: cases, or clusters where cases share some.
+    :param obstacle: why even the best candidate would not be promoted; ``None`` if it would.
+    :param looks: looks at this baseline that can promote, from the first; ``None`` if any can.
     :param chance: of the policy's target effect, or of no gain for ``not_worse``; ``None`` if nothing is inferred, or
-        all scores are equal, which does not say how they vary; ``uneven`` if half of the units gain nothing.
+        all scores are equal, which does not say how they vary.
+    :param uneven: the same if half of the units gain nothing and half twice as much.
+    :param detectable: the gain that is found with the policy's power.
+    :param smallest_margin: what ``not_worse`` can show if no case changes.
+    :param is_lower_limit: no two trials of a case differ in the baseline, so that pairing may find more.
     """
 
     units: int
@@ -268,26 +275,3 @@ def _scaled(tried: Chance, policy: GatePolicy, room: float) -> float:
 
 def _quantiles(policy: GatePolicy) -> tuple[float, float]:
     return -_NORMAL.inv_cdf(policy.alpha / 2), _NORMAL.inv_cdf(POWER)
-
-
-def false_promotions(side: Arm, policy: GatePolicy) -> int:
-    """
-    Return in how many of :data:`REPETITIONS` comparisons of a run with itself the gate promotes, always falsely.
-
-    Each takes two different trials of each case, one for either side, without penalties.
-
-    :raises ValueError: a case has fewer than two trials, or the claim is not ``better``.
-    """
-    if policy.claim != "better":
-        message = f"the claim is {policy.claim!r}; a run is compared with itself under better"
-        raise ValueError(message)
-    if min(map(len, side.trials or ((),))) < 2:
-        message = "a run is compared with itself by its trials: at least 2 of each case are needed"
-        raise ValueError(message)
-    draw, promoted = random.Random(0), 0  # noqa: S311 - for statistics, not for secrets
-    clean = replace(side, penalties=(0.0,) * len(side.scores), trials=None, facts=None)
-    for _ in range(REPETITIONS):
-        pairs = [draw.sample(row, 2) for row in side.trials or ()]
-        before, after = (replace(clean, scores=scores) for scores in zip(*pairs, strict=True))
-        promoted += _decision(before, after, policy).promotion_allowed
-    return promoted

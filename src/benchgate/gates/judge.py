@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from benchgate.aggregate import fingerprints
 from benchgate.errors import brief
 from benchgate.gates.baseline import arm
-from benchgate.gates.blockers import baseline_blockers, plan_blocker, run_blockers
+from benchgate.gates.blockers import baseline_blockers, run_blockers
 from benchgate.gates.cures import cure
 from benchgate.gates.decision import Facts, GateInput
 from benchgate.gates.exit_status import HELD, ExitRule, failures
@@ -52,7 +52,6 @@ class RunFacts:
     :param choice: how the baseline was chosen, and so whether the decision affects the exit status.
     :param baseline: the run that it is to be compared with; ``None`` if there is none.
     :param checkpoint_problems: why the run is not evidence about the candidate's checkpoint.
-    :param plan_problems: how the run differs from the plan that it cites.
     :param episodes: of the RL payloads of scored trials.
     :param replays: what the outputs were taken from; ``None`` if a system was called.
     :param is_part: of a run that is put together and judged later, or of a floor, which is not judged.
@@ -66,7 +65,6 @@ class RunFacts:
     baseline: Baseline | None
     checkpoints: Checkpoints | None = None
     checkpoint_problems: tuple[str, ...] = ()
-    plan_problems: tuple[str, ...] = ()
     episodes: tuple[Episode, ...] = ()
     replays: object | None = None
     exit_rule: ExitRule = "strict"
@@ -167,7 +165,7 @@ def judge(
                 baseline=arm(before, report) if before else None,
                 beside=facts.beside,
                 look=look,
-                excluded=(*excluded, *plan_blocker(facts.plan_problems)),
+                excluded=excluded,
                 further=further,
                 episodes=facts.episodes,
                 replays=facts.replays,
@@ -209,14 +207,10 @@ def _held(
     facts: RunFacts, decision: CheckpointPromotionDecision | None, further: Iterable[Blocker]
 ) -> Iterator[str]:
     """Yield why the exit status is not 0 even without a fault."""
-    is_binding = facts.choice.binding
-    if is_binding and decision is not None and decision.outcome == "hold":
+    if facts.choice.binding and decision is not None and decision.outcome == "hold":
         yield "the gate decided hold"
     for name, objection in further:
         yield f"gate {name}: {objection}"
-    # Where the decision binds, a plan that was not kept has blocked it already.
-    if facts.plan_problems and not is_binding:
-        yield "the plan was not kept"
 
 
 def decision_of(facts: Facts) -> tuple[Figures | None, CheckpointPromotionDecision]:

@@ -34,14 +34,12 @@ class LookNumber(int):
     :param relabelled: how cases were labelled otherwise at the last look at the same results.
     :param over_first: the outcome over the cases of the first look, if the cases are others now.
     :param earlier: folders of the earlier looks, if the first of them had other cases.
-    :param baselines: how many baselines were looked at on the same cases, where somebody counts them.
     """
 
     otherwise: str | None = None
     relabelled: tuple[str, ...] = ()
     over_first: str | None = None
     earlier: tuple[Path, ...] = ()
-    baselines: int = 0
 
 
 class Look(WireModel):

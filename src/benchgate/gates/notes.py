@@ -81,12 +81,6 @@ def _of_gains(figures: Significance, policy: GatePolicy, size: int) -> Iterator[
     if figures.paired and by_pairs != figures.welch.passed:
         advice = "; under test = 'auto' the paired one decides" if policy.test == "welch" else ""
         yield "welch_paired_disagree", f"Welch and the paired test disagree{advice}"
-    if (
-        figures.paired
-        and figures.test == "paired"
-        and figures.paired.sign_flip_method == "monte_carlo"
-    ):
-        yield "monte_carlo_p", f"sign-flip p from {figures.paired.n_resamples} drawn patterns"
 
 
 def _unseen_break(compared: Figures, policy: GatePolicy) -> Iterator[Blocker]:

@@ -37,16 +37,6 @@ OF_A_CLAIM: Final = {
 POWER: Final = 0.8
 """Probability with which a difference that is called detectable is found."""
 
-FIXED: Final[Mapping[str, str | float | None]] = {
-    "bands": "scaled",
-    "band_level": 0.99,
-    "n_resamples": 9999,
-    "seed": 0,
-    "power": POWER,
-    "max_duration_increase": None,
-}
-"""What the statistics take for granted; no policy may have another value, nor name one."""
-
 LOG_DEFAULTS: Final = {"safety": "optional"}
 """Where the policy of a log differs from that of a bench: it seldom has penalties."""
 
@@ -110,16 +100,6 @@ class GatePolicy(WireModel):
     baseline_errors: Literal["both", "zero"] = "both"
     observer_min_agreement: UnitInterval | None = Field(None, exclude_if=lambda x: x is None)
     looks: Annotated[str, BeforeValidator(read_looks), Field(pattern=LOOKS)] = "count"
-
-    @model_validator(mode="before")
-    @classmethod
-    def _nothing_is_fixed(cls, table: Any) -> Any:
-        if not isinstance(table, dict):
-            return table
-        for key, value in FIXED.items():
-            if table.get(key, value) != value:
-                raise ValueError(f"{key} is fixed at {value}")
-        return {key: value for key, value in table.items() if key not in FIXED}
 
     @model_validator(mode="after")
     def _ranges_are_ordered(self) -> GatePolicy:
@@ -273,13 +253,6 @@ def log_policy(options: Mapping[str, Any]) -> GatePolicy:
 def _validated(
     model: type[Policy], table: Mapping[str, Any], source: Path | str, lines: KeyLines | None
 ) -> Policy:
-    fixed = [
-        (lines.key(key) if lines else 0, key, f"is fixed at {FIXED[key]}".lower())
-        for key in table
-        if key in FIXED
-    ]
-    if fixed:
-        raise PolicyError(source, fixed)
     try:  # "none" stands for null, which TOML does not have
         return model.model_validate({k: None if v == "none" else v for k, v in table.items()})
     except ValidationError as error:

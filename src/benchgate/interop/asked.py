@@ -67,8 +67,10 @@ def asked(
     without = frozenset({"trial"} & {role for role, text in typed.items() if text == NONE})
     names: dict[str, str] = {}
     patterns: dict[str, Pattern] = {}
-    for role in typed.keys() - without:
-        names[role], sign, expression = typed[role].partition("~")
+    for role, text in typed.items():
+        if role in without:
+            continue
+        names[role], sign, expression = text.partition("~")
         if sign:
             patterns[role] = _pattern(f"{source}: {role}", expression)
     return Asked(
@@ -162,10 +164,10 @@ def role_of_harm(fields: Mapping[str, str], metric: str | None) -> str:
 def chosen(log: Log, where: Mapping[str, str], left: Counter[str]) -> Iterator[Row]:
     """Yield the rows of a log that are samples; count in ``left`` the others, by why they are none."""
     wanted = {**log.where, **where}
-    for line, row in log.rows:
-        lacks = next((one for one in wanted.items() if _said(row, one[0]) != one[1]), None)
+    for row in log.rows:
+        lacks = next((one for one in wanted.items() if _said(row.fields, one[0]) != one[1]), None)
         if lacks is None:
-            yield line, row
+            yield row
         else:
             left[f"{lacks[0]} is not {lacks[1] or 'empty'}"] += 1
 

@@ -1,4 +1,4 @@
-"""The formats of logs that can be read, and how each is known by its first bytes."""
+"""The formats of logs that can be read: a table of what each is called, how it is known, and what reads it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from benchgate.errors import SampleError
 from benchgate.interop.inspect_log import open_inspect
 from benchgate.interop.junit import open_junit
 from benchgate.interop.log import open_file
-from benchgate.interop.presets import PRESETS, open_preset
+from benchgate.interop.presets import PRESETS, Preset, open_preset
 from benchgate.interop.swebench import open_swebench
 from benchgate.interop.tables import open_csv, open_json
 
@@ -23,37 +23,95 @@ if TYPE_CHECKING:
     from benchgate.interop.log import Log, LogFile
 
 
-def _looks_like(head: bytes, name: str) -> dict[str, bool]:
-    """Return of each format whether a file looks like it, by its first bytes and its name; the first is taken."""
-    text = head.lstrip()
-    is_eval = name.endswith(".eval") or b"_journal/" in head or b"header.json" in head
-    is_json = text[:1] in (b"{", b"[")
-    keys = set(re.findall(rb'"(\w+)"\s*:', head)) if is_json else set()
-    presets = {n: not keys.isdisjoint(one.known.encode().split(b"|")) for n, one in PRESETS.items()}
-    return {
-        "inspect": is_eval if head.startswith(b"PK") else {b"eval", b"task", b"status"} <= keys,
-        "swebench": {b"total_instances", b"submitted_instances"} <= keys,
-        "junit": text.startswith(b"<") and re.search(rb"<testsuites?[\s/>]", head) is not None,
-        **presets,
-        "jsonl": is_json,
-        "csv": name.endswith(".csv") and b"," in head.partition(b"\n")[0],
-    }
+class Beginning(NamedTuple):
+    """
+    What a format is known by.
+
+    :param name: of the file, in lower case, and ``head`` its first bytes.
+    :param is_json: it begins as JSON does; ``keys`` are the keys in its first bytes then.
+    """
+
+    name: str
+    head: bytes
+    is_json: bool
+    keys: frozenset[str]
+
+    @classmethod
+    def of(cls, name: str, head: bytes) -> Beginning:
+        """Return what the first bytes of a file say."""
+        is_json = head.lstrip()[:1] in (b"{", b"[")
+        keys: list[bytes] = []
+        if is_json:
+            keys = re.findall(rb'"(\w+)"\s*:', head)
+        return cls(name.lower(), head, is_json, frozenset(key.decode() for key in keys))
 
 
 class Format(NamedTuple):
-    """A format in words, and its reader."""
+    """
+    A format of logs.
+
+    :param what: what it is called in a message.
+    :param is_likely: whether a file looks like it. Of several formats that it looks like, the first is taken.
+    :param open: its reader.
+    :param may_be: whether a file may be one that somebody says is of the format, though it does not look like it.
+    :param has_failures: its rows have the message of a failed test in the field ``failure``.
+    """
 
     what: str
+    is_likely: Callable[[Beginning], bool]
     open: Callable[[LogFile], Log]
+    may_be: Callable[[Beginning], bool] = lambda _: False
+    has_failures: bool = False
+
+
+def _is_inspect(file: Beginning) -> bool:
+    if file.head.startswith(b"PK"):
+        return (
+            file.name.endswith(".eval") or b"_journal/" in file.head or b"header.json" in file.head
+        )
+    return file.keys >= {"eval", "task", "status"}
+
+
+def _is_swebench(file: Beginning) -> bool:
+    return file.keys >= {"total_instances", "submitted_instances"}
+
+
+def _is_junit(file: Beginning) -> bool:
+    is_xml = file.head.lstrip().startswith(b"<")
+    return is_xml and re.search(rb"<testsuites?[\s/>]", file.head) is not None
+
+
+def _is_json(file: Beginning) -> bool:
+    return file.is_json
+
+
+def _is_csv(file: Beginning) -> bool:
+    return file.name.endswith(".csv") and b"," in file.head.partition(b"\n")[0]
+
+
+def _is_no_other(file: Beginning) -> bool:
+    """Say whether a file looks like no format; a CSV may have any name."""
+    return not any(one.is_likely(file) for one in FORMATS.values())
+
+
+def _format_of_preset(name: str, preset: Preset) -> Format:
+    return Format(
+        what=preset.what,
+        is_likely=lambda file: not preset.known.isdisjoint(file.keys),
+        open=partial(open_preset, name),
+        # A key by which JSON is known may come late, after a long input.
+        may_be=_is_json,
+        has_failures=preset.has_failures,
+    )
 
 
 FORMATS: Final = {
-    "inspect": Format("a log of inspect_ai", open_inspect),
-    "swebench": Format("a report of SWE-bench", open_swebench),
-    "junit": Format("JUnit XML", open_junit),
-    **{name: Format(one.what, partial(open_preset, name)) for name, one in PRESETS.items()},
-    "jsonl": Format("JSON lines", open_json),
-    "csv": Format("CSV", open_csv),
+    "inspect": Format("a log of inspect_ai", _is_inspect, open_inspect),
+    "swebench": Format("a report of SWE-bench", _is_swebench, open_swebench),
+    "junit": Format("JUnit XML", _is_junit, open_junit, has_failures=True),
+    **{name: _format_of_preset(name, preset) for name, preset in PRESETS.items()},
+    "jsonl": Format("JSON lines", _is_json, open_json),
+    "csv": Format("CSV", _is_csv, open_csv, may_be=_is_no_other),
 }
 """By name."""
 
@@ -79,18 +137,19 @@ def opened(path: Path, wanted: str = "auto") -> Iterator[tuple[str, Log, str]]:
 def _format_of(path: Path, head: bytes, wanted: str) -> str:
     if not head.strip():
         raise SampleError(path, "is empty")
-    name = path.name.lower()
-    looks_like = _looks_like(head, name)
-    likely = next((key for key, is_like in looks_like.items() if is_like), None)
-    if wanted == "auto":
-        if likely is None:
-            names = ", ".join(one.what for one in FORMATS.values())
-            hint = "; a CSV has commas in its first line" if name.endswith((".csv", ".tsv")) else ""
-            raise SampleError(path, f"is none of these: {names}{hint}")
-        return likely
-    # A key by which JSON is known may come late, after a long input.
-    looks_like |= dict.fromkeys(PRESETS, looks_like["jsonl"])
-    if not looks_like[wanted] and (likely or wanted != "csv"):
-        guess = f"; it looks like {FORMATS[likely].what}: --format {likely}" if likely else ""
-        raise SampleError(path, f"is not {FORMATS[wanted].what}{guess}")
-    return wanted
+    file = Beginning.of(path.name, head)
+    likely = next((name for name, one in FORMATS.items() if one.is_likely(file)), None)
+    if wanted != "auto":
+        if not FORMATS[wanted].is_likely(file) and not FORMATS[wanted].may_be(file):
+            guess = ""
+            if likely is not None:
+                guess = f"; it looks like {FORMATS[likely].what}: --format {likely}"
+            raise SampleError(path, f"is not {FORMATS[wanted].what}{guess}")
+        return wanted
+    if likely is None:
+        names = ", ".join(one.what for one in FORMATS.values())
+        hint = ""
+        if file.name.endswith((".csv", ".tsv")):
+            hint = "; a CSV has commas in its first line"
+        raise SampleError(path, f"is none of these: {names}{hint}")
+    return likely

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from zipfile import ZipFile
 
 from benchgate.errors import EvalError, Unreadable
-from benchgate.interop.log import Log, moment, parsed, whole_json
+from benchgate.interop.log import Log, Row, moment, parsed, whole_json
 from benchgate.wire.parsing import repeated
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from inspect_ai.log import EvalLog, EvalSample, EvalSampleSummary
 
-    from benchgate.interop.log import LogFile, Row
+    from benchgate.interop.log import LogFile
 
     Found = tuple[EvalSample | EvalSampleSummary, bool]
     """A sample, as far as it was read, and whether it was marked as invalid."""
@@ -70,7 +70,6 @@ def open_inspect(file: LogFile) -> Log:
             "input": ("input",),
             "target": ("target",),
         },
-        metrics=_metrics,
         metric_prefix="scores.",
         letters=LETTERS,
         task=spec.task,
@@ -132,10 +131,10 @@ def _refuse_repeated_keys(file: LogFile, *, is_whole: bool) -> None:
                 parsed(archive.read(name))
 
 
-def _metrics(row: Any) -> list[str]:
+def _metrics(scores: dict[str, Any]) -> list[str]:
     """Return the scores of a sample; of a score with several values each of these."""
     names: list[str] = []
-    for name, value in row["scores"].items():
+    for name, value in scores.items():
         if isinstance(value, dict):
             names += [f"{name}.{key}" for key in value]
         else:
@@ -168,16 +167,17 @@ def _rows(samples: Iterable[Found]) -> Iterator[Row]:
         error = getattr(sample.error, "message", sample.error)
         if is_invalid:
             error = "Invalidated: the sample was marked as invalid"
-        row = {
+        scores = {name: score.value for name, score in (sample.scores or {}).items()}
+        fields = {
             "id": str(sample.id),
             "epoch": sample.epoch,
             "metadata": sample.metadata,
             "error": error,
             "input": _text(sample.input),
             "target": sample.target,
-            "scores": {name: score.value for name, score in (sample.scores or {}).items()},
+            "scores": scores,
         }
-        yield 0, row
+        yield Row(0, fields, _metrics(scores))
 
 
 def _text(shown: Any) -> Any:

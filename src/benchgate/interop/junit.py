@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from xml.etree.ElementTree import ParseError, XMLPullParser
 
 from benchgate.errors import Unreadable
-from benchgate.interop.log import Log, ahead, moment
+from benchgate.interop.log import Log, Row, ahead, moment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime
     from xml.etree.ElementTree import Element
 
-    from benchgate.interop.log import LogFile, Row
+    from benchgate.interop.log import LogFile
 
 PIECE: Final = 64 * 1024
 """Bytes that are parsed at once: their elements take many times as much memory."""
@@ -41,7 +41,6 @@ def open_junit(file: LogFile) -> Log:
         tool="pytest" if reader.suite == "pytest" else "junit",
         rows=rows,
         fields={"case": ("case",), "error": ("error",), "reruns": ("reruns",)},
-        metrics=lambda _: ["passed"],
         task=reader.suite if reader.suite != "pytest" else None,
         started=reader.started,
         unrun=lambda: reader.skipped,
@@ -90,7 +89,7 @@ class _Reader:
             elif name in ("error", "failure") and parents and _plain(parents[-1]) == "testsuite":
                 # What went wrong outside of any test is a case of its own.
                 case = f"{parents[-1].get('name') or 'suite'} (the suite itself)"
-                yield 0, {"case": case, "error": _error(element)}
+                yield _row({"case": case, "error": _error(element)})
             # Whatever is no part of a test goes at once: properties may be larger than all else.
             if parents and not self._open_tests:
                 parents[-1].remove(element)
@@ -123,7 +122,11 @@ class _Reader:
         elif "skipped" in children or not statuses <= RAN:
             self.skipped.append(row)
             return
-        yield 0, row
+        yield _row(row)
+
+
+def _row(fields: dict[str, Any]) -> Row:
+    return Row(0, fields, metrics=("passed",))
 
 
 def _error(element: Element) -> dict[str, str]:

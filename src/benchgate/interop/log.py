@@ -8,19 +8,21 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from benchgate.errors import Unreadable
 from benchgate.wire.files import open_regular
 from benchgate.wire.parsing import unique_keys
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from io import BufferedReader
     from pathlib import Path
 
-Row = tuple[int, dict[str, Any]]
-"""The line of a sample in its file, 0 if it has none, and its fields."""
+Raw = tuple[int, dict[str, Any]]
+"""The line of a row in its file, 0 if it has none, and its fields."""
+
+AnyRow = TypeVar("AnyRow")
 
 MAX_LOG_BYTES: Final = 16 * 2**30
 """Largest log that is read; no reader has a log in memory as a whole."""
@@ -78,6 +80,24 @@ def _state(file: BufferedReader) -> tuple[int, int, int]:
     return status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
+class Row(NamedTuple):
+    """
+    One row of a log.
+
+    :param line: in its file, 0 if it has none.
+    :param fields: as the log has them.
+    :param metrics: those of the fields that may be its score.
+    :param directions: by score, whether ``more`` or ``less`` of it is better, as far as the row shows.
+    :param contradiction: how the row contradicts itself, which is an error of it; ``None`` if it does not.
+    """
+
+    line: int
+    fields: dict[str, Any]
+    metrics: Sequence[str]
+    directions: Mapping[str, str] = {}
+    contradiction: str | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Log:
     """
@@ -85,12 +105,9 @@ class Log:
 
     :param rows: of its samples, one by one.
     :param fields: the field of each role, or several of which a row has one; a role that is left out is in none.
-    :param metrics: returns the fields of a row that may be its score.
-    :param metric_prefix: of these fields, which is not part of a metric's name.
+    :param metric_prefix: of the fields that may be a score, which is not part of a metric's name.
     :param overall: the one of them that is the score if none is named.
     :param where: what a row has that is a sample; the others are passed over.
-    :param directions: returns, by score, whether ``more`` or ``less`` of it is better, as far as a row shows.
-    :param contradiction: returns how a row contradicts itself, and is an error for it; ``None`` if it does not.
     :param letters: values of a score that are no numbers, and the number of each.
     :param task: name of what was run, and ``system`` of what ran it, if the log says.
     :param started: when it was run, if the log says.
@@ -104,12 +121,9 @@ class Log:
     version: str | None = None
     rows: Iterable[Row]
     fields: Mapping[str, tuple[str, ...]]
-    metrics: Callable[[Mapping[str, Any]], list[str]]
     metric_prefix: str = ""
     overall: str | None = None
     where: Mapping[str, str] = field(default_factory=dict)
-    directions: Callable[[Mapping[str, Any]], Mapping[str, str]] = lambda _: {}
-    contradiction: Callable[[Mapping[str, Any]], str | None] = lambda _: None
     letters: Mapping[str, float] = field(default_factory=dict)
     task: str | None = None
     system: str | None = None
@@ -219,7 +233,7 @@ def _child(row: Any, name: str) -> Any:
     return None
 
 
-def ahead(rows: Iterator[Row]) -> tuple[Row | None, Iterator[Row]]:
+def ahead(rows: Iterator[AnyRow]) -> tuple[AnyRow | None, Iterator[AnyRow]]:
     """Return the first row, and all of them, so that their reader has seen what stands before the first."""
     first = next(rows, None)
     return first, rows if first is None else chain((first,), rows)

@@ -6,114 +6,14 @@ import json
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from benchgate.errors import excerpt
-from benchgate.interop.log import Log, found_in
+from benchgate.interop.log import Log, Row, found_in
 from benchgate.interop.tables import json_rows
 from benchgate.interop.values import number_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from benchgate.interop.log import LogFile, Row
-
-
-class Preset(NamedTuple):
-    """
-    Which fields of a tool's JSON say what; of several that are joined by ``|`` the first that a row has.
-
-    :param known: keys by which a file is known: it has one of them near its beginning.
-    :param scores: fields that are a score, an object of scores by name, or a list of objects with a ``name``.
-    :param lists: where a document has its rows; lines and arrays of rows are read without.
-    :param overall: the score that is read if none is named. :param where: what a row has that is a sample.
-    """
-
-    what: str
-    known: str
-    fields: str
-    scores: str
-    lists: str
-    overall: str | None = None
-    where: tuple[str, str] | None = None
-
-
-PRESETS: Final = {
-    "deepeval": Preset(
-        what="a test run of deepeval",
-        known="testCases",
-        fields="case=name input=input target=expectedOutput",
-        scores="success|metricsData",
-        lists="testCases|conversationalTestCases",
-        overall="success",
-    ),
-    "pydantic-evals": Preset(
-        what="a report of pydantic-evals",
-        known="source_case_name|report_evaluator_failures",
-        fields="case=source_case_name|name trial=name error=error_message input=inputs target=expected_output",
-        scores="assertions|scores|labels",
-        lists="cases|failures",
-    ),
-    "langsmith": Preset(
-        what="runs of LangSmith",
-        known="feedback_stats",
-        fields="case=reference_example_id trial=id error=error input=inputs",
-        scores="feedback_stats",
-        lists="runs",
-        where=("parent_run_id", ""),
-    ),
-    "braintrust": Preset(
-        what="an experiment of Braintrust",
-        known="root_span_id",
-        fields="case=origin.id|dataset_record_id|input trial=id error=error input=input target=expected",
-        scores="scores",
-        lists="events",
-        where=("is_root", "true"),
-    ),
-    "promptfoo": Preset(  # a test that is repeated has another testIdx each time
-        what="results of promptfoo",
-        known="evalId|testIdx|promptIdx",
-        fields="case=testCase.description|vars trial=testIdx error=error input=vars target=testCase.assert",
-        scores="success|score|namedScores",
-        lists="results.results",
-        overall="success",
-    ),
-}
-
-
-def open_preset(name: str, file: LogFile) -> Log:
-    """Open the JSON of a tool: one document, an array of rows, or a row in each line."""
-    preset = PRESETS[name]
-    pairs = (one.partition("=") for one in preset.fields.split())
-    return Log(
-        tool=name,
-        rows=_rows(preset, file),
-        fields={role: tuple(paths.split("|")) for role, _, paths in pairs},
-        metrics=lambda row: [f"scores.{one}" for one in row["scores"]],
-        metric_prefix="scores.",
-        overall=preset.overall and f"scores.{preset.overall}",
-        where=dict([preset.where]) if preset.where else {},
-        directions=lambda row: row["directions"],
-        contradiction=CONTRADICTIONS.get(name, lambda _: None),
-    )
-
-
-def _rows(preset: Preset, file: LogFile) -> Iterator[Row]:
-    for line, raw in json_rows(file, preset.lists.split("|")):
-        scores: dict[str, Any] = {}
-        directions: dict[str, str] = {}
-        for path in preset.scores.split("|"):
-            for name, part in _named(path, found_in(raw, path)):
-                # Two scores of one name are two scores.
-                key = f"{name} ({len(scores)})" if name in scores else name
-                scores[key] = _value(part)
-                direction = _direction(part)
-                if direction is not None:
-                    directions[key] = direction
-        broken = next((one for one in scores.values() if isinstance(one, dict)), None)
-        if broken and preset.overall in scores and scores[preset.overall] is not True:
-            scores[preset.overall] = broken
-        row = raw | {"scores": scores, "directions": directions}
-        if row.get("failureReason") in (0, 1):  # promptfoo's error says which assertion failed
-            row |= {"error": None, "failure": row.get("error")}
-        yield line, row
+    from benchgate.interop.log import LogFile
 
 
 def _of_promptfoo(row: Mapping[str, Any]) -> str | None:
@@ -149,25 +49,159 @@ def _of_langsmith(row: Mapping[str, Any]) -> str | None:
     return None
 
 
-CONTRADICTIONS: Final[Mapping[str, Callable[[Mapping[str, Any]], str | None]]] = {
-    "promptfoo": _of_promptfoo,
-    "deepeval": _of_deepeval,
-    "langsmith": _of_langsmith,
-}
-"""How a row of a tool contradicts itself. Which half is right nobody knows, so it is an error, never a pass."""
-
-
 def _shown(value: Any) -> str:
     """Return a value as the file has it."""
     return excerpt(json.dumps(value), 60)
 
 
+class Preset(NamedTuple):
+    """
+    Which fields of a tool's JSON say what; of several the first that a row has.
+
+    :param known: keys by which a file is known: it has one of them near its beginning.
+    :param scores: fields that are a score, an object of scores by name, or a list of objects with a ``name``.
+    :param lists: where a document has its rows; lines and arrays of rows are read without.
+    :param overall: the score that is read if none is named. :param where: what a row has that is a sample.
+    :param contradiction: says how a row contradicts itself. Which half is right nobody knows, so it is an error, never
+        a pass.
+    :param has_failures: a row has the message of its failed test in the field ``failure``.
+    """
+
+    what: str
+    known: frozenset[str]
+    fields: Mapping[str, tuple[str, ...]]
+    scores: tuple[str, ...]
+    lists: tuple[str, ...]
+    overall: str | None = None
+    where: Mapping[str, str] = {}
+    contradiction: Callable[[Mapping[str, Any]], str | None] = lambda _: None
+    has_failures: bool = False
+
+
+PRESETS: Final = {
+    "deepeval": Preset(
+        what="a test run of deepeval",
+        known=frozenset({"testCases"}),
+        fields={"case": ("name",), "input": ("input",), "target": ("expectedOutput",)},
+        scores=("success", "metricsData"),
+        lists=("testCases", "conversationalTestCases"),
+        overall="success",
+        contradiction=_of_deepeval,
+    ),
+    "pydantic-evals": Preset(
+        what="a report of pydantic-evals",
+        known=frozenset({"source_case_name", "report_evaluator_failures"}),
+        fields={
+            "case": ("source_case_name", "name"),
+            "trial": ("name",),
+            "error": ("error_message",),
+            "input": ("inputs",),
+            "target": ("expected_output",),
+        },
+        scores=("assertions", "scores", "labels"),
+        lists=("cases", "failures"),
+    ),
+    "langsmith": Preset(
+        what="runs of LangSmith",
+        known=frozenset({"feedback_stats"}),
+        fields={
+            "case": ("reference_example_id",),
+            "trial": ("id",),
+            "error": ("error",),
+            "input": ("inputs",),
+        },
+        scores=("feedback_stats",),
+        lists=("runs",),
+        where={"parent_run_id": ""},
+        contradiction=_of_langsmith,
+    ),
+    "braintrust": Preset(
+        what="an experiment of Braintrust",
+        known=frozenset({"root_span_id"}),
+        fields={
+            "case": ("origin.id", "dataset_record_id", "input"),
+            "trial": ("id",),
+            "error": ("error",),
+            "input": ("input",),
+            "target": ("expected",),
+        },
+        scores=("scores",),
+        lists=("events",),
+        where={"is_root": "true"},
+    ),
+    "promptfoo": Preset(
+        what="results of promptfoo",
+        known=frozenset({"evalId", "testIdx", "promptIdx"}),
+        fields={
+            "case": ("testCase.description", "vars"),
+            # A test that is repeated has another one each time.
+            "trial": ("testIdx",),
+            "error": ("error",),
+            "input": ("vars",),
+            "target": ("testCase.assert",),
+        },
+        scores=("success", "score", "namedScores"),
+        lists=("results.results",),
+        overall="success",
+        contradiction=_of_promptfoo,
+        has_failures=True,
+    ),
+}
+
+
+def open_preset(name: str, file: LogFile) -> Log:
+    """Open the JSON of a tool: one document, an array of rows, or a row in each line."""
+    preset = PRESETS[name]
+    overall = None
+    if preset.overall is not None:
+        overall = f"scores.{preset.overall}"
+    return Log(
+        tool=name,
+        rows=_rows(preset, file),
+        fields=preset.fields,
+        metric_prefix="scores.",
+        overall=overall,
+        where=preset.where,
+    )
+
+
+def _rows(preset: Preset, file: LogFile) -> Iterator[Row]:
+    for line, raw in json_rows(file, preset.lists):
+        scores: dict[str, Any] = {}
+        directions: dict[str, str] = {}
+        for path in preset.scores:
+            for name, part in _named(path, found_in(raw, path)):
+                # Two scores of one name are two scores.
+                key = f"{name} ({len(scores)})" if name in scores else name
+                scores[key] = _value(part)
+                direction = _direction(part)
+                if direction is not None:
+                    directions[key] = direction
+        broken = next((one for one in scores.values() if isinstance(one, dict)), None)
+        if broken and preset.overall in scores and scores[preset.overall] is not True:
+            scores[preset.overall] = broken
+        fields = raw | {"scores": scores}
+        if preset.has_failures and raw.get("failureReason") in (0, 1):
+            # The error of promptfoo says which assertion failed.
+            fields |= {"error": None, "failure": raw.get("error")}
+        yield Row(
+            line,
+            fields,
+            metrics=[f"scores.{name}" for name in scores],
+            directions=directions,
+            contradiction=preset.contradiction(fields),
+        )
+
+
 def _named(path: str, found: Any) -> list[tuple[str, Any]]:
+    """Return the scores of a field by name: its parts, or itself."""
     if isinstance(found, dict):
         return [*found.items()]
     if isinstance(found, list):
         return [(str(one.get("name")), one) for one in found if isinstance(one, dict)]
-    return [] if found is None else [(path, found)]
+    if found is None:
+        return []
+    return [(path, found)]
 
 
 def _value(part: Any) -> Any:

@@ -6,13 +6,13 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.errors import Unreadable
-from benchgate.interop.log import Log, whole_json
+from benchgate.interop.log import Log, Row, whole_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from benchgate.interop.log import LogFile, Row
+    from benchgate.interop.log import LogFile
 
 PARTS: Final = {"resolved_ids": 1, "unresolved_ids": 0, "empty_patch_ids": 0, "error_ids": None}
 """Lists of a report, each with the score of its instances."""
@@ -39,7 +39,6 @@ def open_swebench(file: LogFile) -> Log:
         version=None if version is None else f"schema {version}",
         rows=rows,
         fields={"case": ("instance_id",), "error": ("error",)},
-        metrics=lambda _: ["resolved"],
         task="swe-bench",
         named=lambda: [*ids["incomplete_ids"], *_ids(path, report, "submitted_ids")],
     )
@@ -62,10 +61,10 @@ def _rows(ids: dict[str, list[str]], reasons: Any) -> Iterator[Row]:
             if before[0] != part and before[1] == score:
                 continue  # some tools list an empty patch as unresolved too
             error = "EvaluationError: it could not be evaluated" if score is None else None
-            row = {
+            fields = {
                 "instance_id": one,
                 "repo": re.sub(r"-\d+$", "", one),
                 "resolved": score,
                 "error": None if score == 1 else broken.get(one, error),
             }
-            yield 0, row
+            yield Row(0, fields, metrics=("resolved",))

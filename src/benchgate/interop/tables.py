@@ -7,13 +7,13 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.errors import SampleError, Unreadable, excerpt
-from benchgate.interop.log import MAX_LINE, Log, ahead, found_in, parsed, whole_json
+from benchgate.interop.log import MAX_LINE, Log, Row, ahead, found_in, parsed, whole_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from benchgate.interop.log import LogFile, Row
+    from benchgate.interop.log import LogFile, Raw
 
 Line = tuple[int, bytes]
 CASES: Final = (
@@ -34,17 +34,18 @@ OTHERS: Final = {
 """Fields of the other roles; each row may have another one of them, or none."""
 
 
-def table(tool: str, rows: Iterator[Row]) -> Log:
+def table(tool: str, rows: Iterator[Raw]) -> Log:
     """Return a log of rows with any fields; what they say, their names tell."""
     first, rows = ahead(rows)
-    names = first[1] if first else {}
-    cases = [name for name in CASES if name in names]
-    return Log(
-        tool=tool,
-        rows=rows,
-        fields=OTHERS | ({"case": (cases[0],)} if cases else {}),
-        metrics=_metrics,
-    )
+    fields = dict(OTHERS)
+    if first is not None:
+        fields["case"] = tuple(name for name in CASES if name in first[1])[:1]
+    return Log(tool=tool, rows=_rows(rows), fields=fields)
+
+
+def _rows(rows: Iterator[Raw]) -> Iterator[Row]:
+    for line, fields in rows:
+        yield Row(line, fields, _metrics(fields))
 
 
 def _metrics(row: Mapping[str, Any]) -> list[str]:
@@ -59,7 +60,7 @@ def open_csv(file: LogFile) -> Log:
     return table("csv", csv_rows(file))
 
 
-def csv_rows(file: LogFile) -> Iterator[Row]:
+def csv_rows(file: LogFile) -> Iterator[Raw]:
     """
     Yield line and fields of each row of a CSV.
 
@@ -88,7 +89,7 @@ def open_json(file: LogFile) -> Log:
     return table("json", json_rows(file))
 
 
-def json_rows(file: LogFile, lists: Sequence[str] = ()) -> Iterator[Row]:
+def json_rows(file: LogFile, lists: Sequence[str] = ()) -> Iterator[Raw]:
     """Yield line and fields of each row of JSON lines, an array, or a document that has rows in ``lists``."""
     lines = ((number, line) for number, line in _lines(file) if line.strip())
     first = next(lines, None)

@@ -36,6 +36,15 @@ def number_of(value: Any) -> float | None:
     return number if math.isfinite(number) else None
 
 
+def harm_of(value: Any, role: str) -> float | None:
+    """Return a value in a role of harm as a number; ``None`` if it is none, or nobody can say whether it is harm."""
+    if role != "safety" and str(value).strip().lower() in GRADES:
+        return None  # whether a pass is a harm, nobody can say
+    if role != "penalty" and isinstance(value, str) and value in VERDICTS:
+        return VERDICTS[value]
+    return number_of(value)
+
+
 def error_of(value: Any) -> str:
     """Return an error in one line that begins with its type."""
     if isinstance(value, dict):

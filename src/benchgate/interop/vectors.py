@@ -60,21 +60,17 @@ def kind_of(path: Path) -> Kind:
     return "samples" if scores and all(isinstance(one, (int, float)) for one in scores) else "log"
 
 
-def read_side(path: Path, harm: Path | float | None = None) -> Arm:
+def read_side(path: Path, harm: Path | None = None) -> Arm:
     """
     Read the scores of one side, and its safety penalties.
 
-    :param harm: a file with a penalty for each score, one mean for all of them, or ``None``.
+    :param harm: a file with a penalty for each score, or ``None``.
     :raises SampleError: a file cannot be used, see :func:`read_scores`.
     :raises ValueError: the penalties do not belong to the scores, or one is negative.
     """
     arm = read_scores(path)
     if harm is None:
         return arm
-    if isinstance(harm, float):
-        if not (math.isfinite(harm) and harm >= 0):
-            raise ValueError(f"safety penalty {harm!r}: expected a finite number, 0 or more")
-        return replace(arm, penalties=(harm,) * len(arm.scores))
     penalties = read_scores(harm)
     negative = next((value for value in penalties.scores if value < 0), None)
     if negative is not None:

@@ -8,6 +8,7 @@ import os
 import socket
 import sys
 import threading
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from benchgate.cassettes.shelf import ClassCassettes
 from benchgate.errors import EvalError
 from benchgate.isolation import place
-from benchgate.isolation.descendants import keep_open
+from benchgate.isolation.descendants import forked, keep_open
 from benchgate.isolation.messages import OBSERVER, RUBRIC, Job, Start
 from benchgate.isolation.sandbox import OF_THE_MACHINE, restrict_files
 from benchgate.live.loop import SessionLoop
@@ -63,13 +64,44 @@ def ready_to_fork() -> None:
         raise EvalError("importing it starts threads, which trials lack: start them in a call")
 
 
-def run_call(start: Start, called: Any, channel: int, prints: int) -> None:
+class Waiting:
     """
-    Run the call that the session describes, and tell it what came of it.
+    A child that waits for its call. It is forked before there is one: a fork takes milliseconds.
 
-    :param channel: the socket of the session.
-    :param prints: a file for what is printed.
+    :ivar pid: of its process.
     """
+
+    def __init__(self, start: Start, called: Any) -> None:
+        self._socket, its = socket.socketpair()
+        with its:
+            self.pid = forked(partial(_wait, start, called, its))
+
+    def run(self, channel: int, prints: int) -> None:
+        """
+        Hand it a call.
+
+        :param channel: the socket of the session.
+        :param prints: a file for what is printed.
+        :raises OSError: it is gone.
+        """
+        socket.send_fds(self._socket, [b"call"], [channel, prints])
+        self.close()
+
+    def close(self) -> None:
+        """Have it end, unless it has a call."""
+        self._socket.close()
+
+
+def _wait(start: Start, called: Any, waiting: socket.socket) -> None:
+    keep_open({waiting.fileno()})
+    rehearse()
+    _, descriptors, _, _ = socket.recv_fds(waiting, 9, 2)
+    if descriptors:
+        _run(start, called, *descriptors)
+
+
+def _run(start: Start, called: Any, channel: int, prints: int) -> None:
+    """Run the call that the session describes, and tell it what came of it."""
     os.setsid()
     for number in (1, 2):
         os.dup2(prints, number)

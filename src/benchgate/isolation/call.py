@@ -8,8 +8,7 @@ import socket
 import sys
 from contextlib import suppress
 from dataclasses import asdict
-from tempfile import TemporaryFile
-from typing import TYPE_CHECKING, Final
+from typing import IO, TYPE_CHECKING, Final
 
 from benchgate.isolation.messages import RUBRIC, End, receive
 from benchgate.live.prints import MAX_PRINTED
@@ -43,12 +42,19 @@ class Call:
         self._failed: Outcome = "rubric_error" if request.system == RUBRIC else "harness_error"
         self.end = End(is_ready=False)
 
-    def run(self, watcher: socket.socket) -> TrialRecord:
-        """Have it run, and return what it says; :raises FailedElsewhere: it has no output, and no score."""
+    def run(self, watcher: socket.socket, prints: IO[bytes]) -> TrialRecord:
+        """
+        Have it run, and return what it says.
+
+        :param prints: a file for what it prints.
+        :raises FailedElsewhere: it has no output, and no score.
+        """
+        prints.seek(0)
+        prints.truncate()
         channel, its_channel = socket.socketpair()
         report, its_report = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         fault = ""
-        with channel, report, TemporaryFile() as prints:
+        with channel, report:
             with its_channel, its_report:
                 descriptors = [one.fileno() for one in (its_channel, its_report, prints)]
                 with suppress(OSError):  # nobody is there, which the report shows

@@ -7,7 +7,6 @@ import os
 import signal
 import time
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -18,6 +17,9 @@ STUBBORN: Final = 5.0
 
 PRCTL: Final = ctypes.CDLL(None).prctl
 DEATH_SIGNAL, SUBREAPER, NO_NEW_PRIVILEGES = 1, 36, 38
+
+STOPPED, ENDED = "T", ("Z", "X")
+"""States of processes."""
 
 EXIT: Final = os._exit  # as it was before a system could replace it
 
@@ -52,25 +54,27 @@ def forked(task: Callable[[], object]) -> int:
         EXIT(1)
 
 
-def end(spared: Collection[int] = (), *, kept: int | None = None) -> dict[int, int]:
+def end(spared: Collection[int] = (), *, kept: Collection[int] = ()) -> dict[int, int]:
     """
     Stop all descendants of this process, which inherits orphans, then kill them; return the status of its children.
 
     :param spared: children that stay, with their descendants.
-    :param kept: a child that stays, stopped, without its descendants.
+    :param kept: descendants that stay, stopped, without their descendants, but for those of these that are kept too.
     :raises TimeoutError: some of them do not end.
     """
     statuses: dict[int, int] = {}
-    stay = {*spared} if kept is None else {*spared, kept}
+    stay = {*spared, *kept}
     deadline = time.monotonic() + STUBBORN
     while time.monotonic() < deadline:
         with suppress(ChildProcessError):
             while (ended := os.waitpid(-1, os.WNOHANG))[0]:
                 statuses[ended[0]] = ended[1]
         found = [pid for pid in children(os.getpid()) if pid not in stay]
-        if kept is not None:
+        for parent in kept:
             # Those that have ended stay in the list until their parent, which is stopped, asks for them.
-            found += [pid for pid in children(kept) if not _has_ended(pid)]
+            found += [
+                pid for pid in children(parent) if pid not in stay and state(pid) not in ENDED
+            ]
         if not found:
             return statuses
         # It grows: once it is stopped, a process has all children that it will have.
@@ -92,11 +96,13 @@ def stop(child: int) -> int | None:
     return None if os.WIFSTOPPED(status) else status
 
 
-def _has_ended(pid: int) -> bool:
+def state(pid: int) -> str:
+    """Return the letter of the state that a process is in; X for one that is gone."""
     try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in {"Z", "X"}
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            return file.read().rpartition(b")")[2].split()[0].decode()
     except (OSError, IndexError):
-        return True
+        return "X"
 
 
 def keep_open(descriptors: Collection[int]) -> None:
@@ -111,7 +117,8 @@ def keep_open(descriptors: Collection[int]) -> None:
 def children(pid: int) -> list[int]:
     """Return the children of all threads of a process; none of one that is gone."""
     found: list[int] = []
-    for task in Path(f"/proc/{pid}/task").glob("*/children"):
-        with suppress(OSError):
-            found += map(int, task.read_text().split())
+    with suppress(OSError):
+        for task in os.listdir(f"/proc/{pid}/task"):
+            with suppress(OSError), open(f"/proc/{pid}/task/{task}/children", "rb") as file:
+                found += map(int, file.read().split())
     return found

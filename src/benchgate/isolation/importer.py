@@ -6,7 +6,6 @@ import os
 import socket
 import sys
 from dataclasses import asdict
-from functools import partial
 from importlib.abc import MetaPathFinder
 from importlib.util import spec_from_file_location
 from inspect import isawaitable
@@ -15,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.errors import EvalError
 from benchgate.isolation import place, sandbox
-from benchgate.isolation.attempt import ready_to_fork, run_call
-from benchgate.isolation.descendants import forked, keep_open
+from benchgate.isolation.attempt import Waiting, ready_to_fork
+from benchgate.isolation.descendants import keep_open
 from benchgate.isolation.messages import send
 from benchgate.isolation.privileges import drop, unreadable
 from benchgate.loader.imports import BenchFinder
@@ -50,18 +49,25 @@ def import_system(start: Start, number: int) -> None:
     except Exception as error:
         send(watcher, {"fault": _told(start, error)})
         return
-    send(watcher, asdict(declared))
     if start.layer is not None:
         called = _Sandboxed(called)
+    waiting = Waiting(start, called)
+    send(watcher, {"waiting": waiting.pid, **asdict(declared)})
     while True:
         message, descriptors, _, _ = socket.recv_fds(watcher, 9, 2)
         if not message:
             return
-        child = forked(partial(run_call, start, called, *descriptors))
+        try:
+            waiting.run(*descriptors)
+        except OSError:  # somebody has ended it
+            waiting = Waiting(start, called)
+            waiting.run(*descriptors)
         for descriptor in descriptors:
             os.close(descriptor)
+        child = waiting.pid
+        waiting = Waiting(start, called)
         _, status = os.waitpid(child, 0)
-        send(watcher, {"status": os.waitstatus_to_exitcode(status)})
+        send(watcher, {"waiting": waiting.pid, "status": os.waitstatus_to_exitcode(status)})
 
 
 def _close(start: Start) -> None:
@@ -82,7 +88,6 @@ def _close(start: Start) -> None:
 
 
 def _shut_in(layer: Layer, folder: str) -> None:
-    sandbox.check()
     refusals = sandbox.refusals(network=layer.network)
     drop()
     if fault := unreadable((*sandbox.readable(), *layer.reads, folder)):

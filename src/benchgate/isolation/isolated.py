@@ -11,9 +11,11 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from tempfile import TemporaryFile
+from typing import IO, TYPE_CHECKING, Any, Final
 
 from benchgate.errors import EvalError
+from benchgate.isolation import sandbox
 from benchgate.isolation.call import PATIENCE, Call
 from benchgate.isolation.messages import OBSERVER, RUBRIC, Job, Layer, Start, receive, send
 from benchgate.isolation.place import cleared, handed, scratch
@@ -70,11 +72,13 @@ class Slot:
 
     :param watcher: the socket of what watches it.
     :param folder: has the folders of its trials.
+    :param prints: a file for what a trial prints.
     :param is_ready: whether the system is imported.
     """
 
     watcher: socket.socket
     folder: Path
+    prints: IO[bytes]
     is_ready: bool = False
 
 
@@ -103,6 +107,8 @@ class Isolated:
         if sys.platform != "linux" or not os.path.exists(f"/proc/self/task/{os.getpid()}/children"):
             what = "needs Linux with /proc, as in a container"
             raise EvalError(f"isolation={level} {what}; this is {sys.platform}")
+        if level == "sandbox":
+            sandbox.check()
         self._bench = bench
         self._level = level
         self._jobs = jobs
@@ -112,6 +118,7 @@ class Isolated:
         self._declared: dict[str, Declared] = {}
         self._judges: dict[str, socket.socket] = {}
         self._idle: dict[str, queue.LifoQueue[Slot]] = {}
+        self._prints: queue.LifoQueue[IO[bytes]] = queue.LifoQueue()
         self._deaths = 0
         self._deaths_of_the_rubric = 0
         with ExitStack() as stack:
@@ -183,6 +190,8 @@ class Isolated:
                 ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
                 return stack.enter_context(ours), theirs.enter_context(its).fileno()
 
+            for _ in range(self._jobs):
+                self._prints.put(stack.enter_context(TemporaryFile()))
             for name, start in self._of_judges().items():
                 self._judges[name], number = asked()
                 starts.append(replace(start, socket=number))
@@ -193,7 +202,8 @@ class Isolated:
                     ours, number = asked()
                     folder = self._folder / f"{len(starts)}"
                     folder.mkdir(0o700)
-                    self._idle[name].put(Slot(ours, folder))
+                    prints = stack.enter_context(TemporaryFile())
+                    self._idle[name].put(Slot(ours, folder, prints))
                     starts.append(replace(start, socket=number, folder=str(folder)))
             sent = json.dumps([sys.path, *(start.as_json() for start in starts)])
             process = subprocess.Popen(  # noqa: S603 - this very Python
@@ -323,7 +333,7 @@ class Isolated:
             def called(request: TrialRequest, job: Job) -> TrialRecord:
                 call = Call(request, job)
                 try:
-                    return call.run(slot.watcher)
+                    return call.run(slot.watcher, slot.prints)
                 finally:
                     slot.is_ready = call.end.is_ready
                     self._deaths = self._deaths + 1 if call.end.status is None else 0
@@ -350,7 +360,7 @@ class Isolated:
         return json.loads(told.output_json or "null")
 
     def _judged(self, request: TrialRequest, job: Job) -> TrialRecord:
-        return Call(request, job).run(self._judges[request.system])
+        return self._asked(Call(request, job), request.system)
 
     def _scored(self, case: BenchCase, job: Job) -> object:
         request = TrialRequest(case=case, system=RUBRIC, limit=job.limit)
@@ -359,9 +369,16 @@ class Isolated:
             raise FailedElsewhere(request.not_run(f"the rubric is not asked any more: {why}"))
         call = Call(request, job)
         try:
-            return call.run(self._judges[RUBRIC]).result.score
+            return self._asked(call, RUBRIC).result.score
         finally:
             self._deaths_of_the_rubric += call.end.is_unexplained
+
+    def _asked(self, call: Call, judge: str) -> TrialRecord:
+        prints = self._prints.get()
+        try:
+            return call.run(self._judges[judge], prints)
+        finally:
+            self._prints.put(prints)
 
     def _check_deaths(self, request: TrialRequest) -> None:
         if self._deaths >= MOST_DEATHS:

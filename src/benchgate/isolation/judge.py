@@ -23,8 +23,8 @@ from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 from benchgate.errors import EvalError
-from benchgate.isolation.attempt import GRACE, ready_to_fork, run_call
-from benchgate.isolation.descendants import PRCTL, SUBREAPER, end, forked, keep, keep_open
+from benchgate.isolation.attempt import GRACE, Waiting, ready_to_fork
+from benchgate.isolation.descendants import PRCTL, SUBREAPER, end, keep, keep_open
 from benchgate.isolation.messages import RUBRIC, End, Start, receive, send
 from benchgate.loader.imports import BenchFinder, module_name
 from benchgate.loader.observer import load_observer
@@ -132,14 +132,16 @@ def _work(start: Start, called: Any, session: socket.socket) -> None:
     """Run a call in a child for each message, which has its limit, and tell how it ended."""
     PRCTL(SUBREAPER, 1, 0, 0, 0)
     while True:
+        waiting = Waiting(start, called)
         message, descriptors, _, _ = socket.recv_fds(session, 99, 3)
         if not descriptors:
             return
         channel, report, prints = descriptors
-        child = forked(partial(run_call, start, called, channel, prints))
-        ended = os.pidfd_open(child)
+        with suppress(OSError):  # somebody has ended it, which its status says
+            waiting.run(channel, prints)
+        ended = os.pidfd_open(waiting.pid)
         in_time = select.select([ended], [], [], float(message) + GRACE)[0]
-        status = os.waitstatus_to_exitcode(end()[child])
+        status = os.waitstatus_to_exitcode(end()[waiting.pid])
         with socket.socket(fileno=report) as told, suppress(OSError):
             send(told, asdict(End(status=status, is_late=not in_time)))
         for descriptor in (ended, channel, prints):

@@ -20,6 +20,7 @@ import sys
 from contextlib import suppress
 from fcntl import F_SETFL, F_SETOWN, fcntl
 from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from benchgate.isolation.attempt import rehearse
@@ -60,6 +61,10 @@ def _keep(starts: Sequence[Start]) -> None:
     # Those who judge come first: their code is imported before there is a process that could change it.
     judges = {_judging(start) for start in starts if not start.is_system}
     systems = [start for start in starts if start.is_system]
+    if len(systems) > len({start.name for start in systems}):
+        # Calls that run at once are mostly async, and each process that imports would import this anew.
+        for name in ("asyncio", "benchgate.live.helpers"):
+            import_module(name)
     watching = {_watching(start): start for start in systems}
     while watching or judges:
         pid, status = os.waitpid(-1, 0)

@@ -41,7 +41,9 @@ def scratch(root: Path, sweeper: Executor) -> Iterator[Path]:
 def handed(case: BenchCase, folder: Path) -> BenchCase:
     """Return a case whose files are copies in a folder, and that does not have what it expects."""
     update: dict[str, Any] = {"expected_path": None, "work_path": None}
-    update["input_path"] = shutil.copytree(case.input_path, folder / "input", symlinks=True)
+    update["input_path"] = shutil.copytree(
+        case.input_path, folder / "input", symlinks=True, copy_function=shutil.copy
+    )
     update["cassettes"] = {
         name: one.model_copy(update={"path": _copied(one.path, folder / str(number))})
         for number, (name, one) in enumerate(case.cassettes.items())

@@ -21,7 +21,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.errors import EvalError
 from benchgate.isolation.attempt import GRACE
-from benchgate.isolation.descendants import PRCTL, SUBREAPER, end, forked, stop
+from benchgate.isolation.descendants import (
+    PRCTL,
+    STOPPED,
+    SUBREAPER,
+    children,
+    end,
+    forked,
+    state,
+    stop,
+)
 from benchgate.isolation.disk import Disk
 from benchgate.isolation.importer import import_system
 from benchgate.isolation.messages import End, receive, send
@@ -132,6 +141,8 @@ class _Importing:
         self.socket, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with its:
             self.pid = forked(partial(import_system, start, its.fileno()))
+        self._waiting: object = None
+        self._kept = [self.pid]
 
     def hand_over(self, channel: int, prints: int) -> None:
         """Let it go on with a call."""
@@ -139,7 +150,7 @@ class _Importing:
             socket.send_fds(self.socket, [b"call"], [channel, prints])
         os.close(channel)
         os.close(prints)
-        os.kill(self.pid, signal.SIGCONT)
+        self._go_on()
 
     def answer(self, seconds: float) -> dict[str, Any]:
         """
@@ -159,12 +170,13 @@ class _Importing:
         with suppress(OSError, ValueError, RecursionError):
             said = receive(self.socket)
             if isinstance(said, dict):
+                self._waiting = said.pop("waiting", None)
                 return said
         return {}
 
     def last_word(self) -> dict[str, Any]:
         """Return what it says when nothing is left that it could wait for; empty if it says nothing."""
-        os.kill(self.pid, signal.SIGCONT)
+        self._go_on()
         try:
             return self.answer(LAST_WORD)
         except (TimeoutError, EvalError):
@@ -177,7 +189,28 @@ class _Importing:
         return 0
 
     def stand_still(self) -> bool:
-        """Have it stand still, with nothing left that it has started; whether it lives."""
-        lives = stop(self.pid) is None
-        end(kept=self.pid if lives else None)
-        return lives
+        """Have it stand still, with nothing left that it has started but who waits for the next call; if it lives."""
+        if stop(self.pid) is not None:
+            end()
+            return False
+        self._kept = [self.pid]
+        waiting = next((pid for pid in children(self.pid) if pid == self._waiting), None)
+        if waiting is not None and self._stands_still(waiting):
+            self._kept.append(waiting)
+        end(kept=self._kept)
+        return True
+
+    def _stands_still(self, pid: int) -> bool:
+        """Stop a process that is no child of this one, and wait until it is; whether it was in time."""
+        deadline = time.monotonic() + LAST_WORD
+        while time.monotonic() < deadline:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGSTOP)
+            if state(pid) == STOPPED:
+                return True
+        return False
+
+    def _go_on(self) -> None:
+        for pid in self._kept:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGCONT)

@@ -106,6 +106,10 @@ class BenchFinder(MetaPathFinder):
                 return spec_from_file_location(
                     fullname, module, loader=self._loader(fullname, module)
                 )
+            if package.parent.is_dir():
+                spec = ModuleSpec(fullname, None, is_package=True)
+                spec.submodule_search_locations = [str(package.parent)]
+                return spec
         return None
 
     def _loader(self, fullname: str, file: Path) -> SourceOnlyLoader:

@@ -148,14 +148,17 @@ def import_system(task_class: TaskClass, name: str, call: str) -> System:
             sys.path.insert(0, here)
     else:
         module = module_name(task_class.name, module)
-    return imported_system(module, attribute, name, tuple(task_class.systems))
+    try:
+        return imported_system(module, attribute, name)
+    except EvalError as error:
+        raise SystemNotFound(name, task_class.systems, str(error)) from error.__cause__
 
 
-def imported_system(module: str, attribute: str, name: str, known: tuple[str, ...] = ()) -> System:
+def imported_system(module: str, attribute: str, name: str) -> System:
     """
     Return an attribute of a module that is imported now; of a class, the object that it makes.
 
-    Errors as of :func:`import_system`.
+    :raises EvalError: it cannot be imported, or is not callable.
     """
     try:
         found: Any = import_module(module)
@@ -167,9 +170,9 @@ def imported_system(module: str, attribute: str, name: str, known: tuple[str, ..
         raise
     except BaseException as error:  # a module may also call sys.exit
         reason = f"system {name!r} cannot be imported: {type(error).__name__}: {error}"
-        raise SystemNotFound(name, known, reason) from error
+        raise EvalError(reason) from error
     if not callable(found):
-        raise SystemNotFound(name, known, f"system {name!r} is not callable")
+        raise EvalError(f"system {name!r} is not callable")
     return found  # type: ignore[no-any-return]
 
 

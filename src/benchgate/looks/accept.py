@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from benchgate.aggregate import mean
 from benchgate.errors import EvalError, counted, excerpt
 from benchgate.gates.baseline import BaselineChoice, baseline_beside
-from benchgate.gates.certificate import certificate
 from benchgate.gates.figures import Arm
 from benchgate.gates.judge import RunFacts, judge
 from benchgate.gates.policy import VECTOR_DEFAULTS, GatePolicy, make_policy
@@ -22,7 +21,8 @@ from benchgate.models import BenchRunReport
 from benchgate.wire.canonical import digest
 
 if TYPE_CHECKING:
-    from benchgate.gates.decision import Blocker, Remark
+    from benchgate.gates.decision import Blocker
+    from benchgate.gates.judge import Counter
     from benchgate.gates.looks import LookNumber
     from benchgate.gates.vectors import Judged
 
@@ -50,9 +50,8 @@ def accept(
         reports.
     :param ledger: counts the looks. Required by ``looks = "spend"`` and ``"spend:K"``: without it nobody knows which
         look this is.
-    :param incumbent: a name of what the baseline is: looks at it are counted together, however often it is measured.
-        By default those at the same scores are. Required by both: measured anew at each step, the same
-        incumbent would be at its first look for ever.
+    :param incumbent: a name for the baseline, which a ledger needs: looks at it are counted together, however often it
+        is measured. By its scores it would be at its first look for ever, if each step measures it anew.
     :raises EvalError: a side or a threshold cannot be used, or the ledger cannot be written.
     """
     if ledger is not None and not isinstance(ledger, LookLedger):
@@ -61,34 +60,17 @@ def accept(
         side if isinstance(side, BenchRunReport) else samples_of(side, name)
         for side, name in ((baseline, "baseline"), (candidate, "candidate"))
     )
-    looks = (policy or {}).get("looks", "count")
-    if looks != "count" and ledger is not None and incumbent is None:
-        raise EvalError(f"looks = {looks!r} needs incumbent=NAME, by which looks are counted")
+    if ledger is not None and incumbent is None:
+        raise EvalError(
+            "a ledger counts looks at a name: give incumbent=NAME, that of the baseline"
+        )
     if isinstance(before, Arm) and isinstance(after, Arm):
         thresholds = make_policy({**VECTOR_DEFAULTS, **(policy or {})})
-        judged, look = judge_samples((before, after), thresholds, ledger, incumbent)
-        return LookDecision.of(judged, sum(map(len, after.rows)), look)
+        judged = judge_samples((before, after), thresholds, ledger, incumbent)
+        return LookDecision.of(judged, sum(map(len, after.rows)))
     if isinstance(before, Arm) or isinstance(after, Arm):
         raise EvalError("one side is a run and the other is samples; expected two of a kind")
     return _accept_run(before, after, make_policy(policy or {}), ledger, incumbent)
-
-
-def decided(
-    baseline: Samples, partial: Samples, policy: Mapping[str, Any] | None = None, *, look: int = 1
-) -> list[Remark]:
-    """
-    Return why no score of the cases that ``partial`` lacks can lead :func:`accept` to promote; nothing if one may.
-
-    :param baseline: scores by case id, as ``partial``.
-    :param look: number of the look that this is going to be.
-    :raises EvalError: a side or a threshold cannot be used, or nobody could know.
-    """
-    rules = make_policy({**VECTOR_DEFAULTS, **(policy or {})})
-    before, after = samples_of(baseline, "baseline"), samples_of(partial, "partial", least=0)
-    unfit = rules.test == "welch" or rules.claim == "no_regression" or rules.score_range is None
-    if unfit or after.case_ids is None or not {*after.case_ids} <= {*(before.case_ids or ())}:
-        raise EvalError("decided: needs ids, test = auto, score_range, claim better or not_worse")
-    return certificate(before, after, rules, look)
 
 
 def judge_samples(
@@ -97,25 +79,20 @@ def judge_samples(
     ledger: LookLedger | None,
     incumbent: str | None = None,
     *,
-    problems: tuple[str, ...] = (),
     noted: tuple[Blocker, ...] = (),
-) -> tuple[Judged, LookNumber | None]:
+) -> Judged:
     """
-    Count a look at samples, and judge them; the look is ``None`` if there is no ledger.
+    Count a look at samples if there is a ledger, and judge them.
 
-    :param problems: why they are not evidence about the checkpoints that were named.
     :param noted: notes on the files that they were read from.
     :raises EvalError: looks are to be spent and nobody counts them; or differences beyond all numbers.
     """
     _check_counted(policy, ledger)
     try:
         look = ledger.add(looked_at_arms(*sides, policy, incumbent)) if ledger else None
-        judged = compare_vectors(
-            *sides, policy, look=look, checkpoint_problems=problems, noted=noted
-        )
+        return compare_vectors(*sides, policy, look=look, noted=noted)
     except ValueError as error:
         raise EvalError(str(error)) from error
-    return judged, look
 
 
 def looked_at_arms(
@@ -128,8 +105,7 @@ def looked_at_arms(
     )
     ids = sorted(baseline.case_ids) if baseline.case_ids else len(baseline.scores)
     at = digest([ids, None, before if incumbent is None else incumbent])
-    cases = digest([ids, None, None])
-    return Looked(at=at, results=(before, after), looks=policy.looks, cases=cases)
+    return Looked(at=at, results=(before, after), looks=policy.looks)
 
 
 def _accept_run(
@@ -142,23 +118,25 @@ def _accept_run(
     _check_counted(policy, ledger)
     if run_id(after.task_class, after.per_case) != after.run_id:
         raise EvalError("candidate: its results do not have the run_id that it claims: edited")
-    numbers: list[LookNumber] = []
-    add = (ledger or LookLedger()).add
-
-    def count(before: BenchRunReport, after: BenchRunReport) -> LookNumber:
-        looked, rest = looked_at(before, after, policy, is_beside=False), after.digests
-        new = {"cases": digest([dict(rest.cases), rest.scorer, None])}
-        if incumbent is not None:
-            new["at"] = digest([dict(rest.cases), rest.scorer, incumbent])
-        numbers.append(add(looked.model_copy(update=new)))
-        return numbers[0]
-
+    count = _counter(ledger, incumbent, policy) if ledger else None
     choice = BaselineChoice(path=None, binding=True, requested=True)
     facts = RunFacts(report=after, policy=policy, choice=choice, baseline=baseline_beside(before))
-    judged = judge(facts, count=count if ledger else None)
+    judged = judge(facts, count=count)
     if judged.decision is None:
         raise EvalError("the candidate's run is of a part of the cases, which is not judged")
-    return LookDecision.of((judged.figures, judged.decision), len(after.per_case), *numbers)
+    return LookDecision.of((judged.figures, judged.decision), len(after.per_case))
+
+
+def _counter(ledger: LookLedger, incumbent: str | None, policy: GatePolicy) -> Counter:
+    """Return what counts a look of a run at the name of its baseline."""
+
+    def count(before: BenchRunReport, after: BenchRunReport) -> LookNumber:
+        looked = looked_at(before, after, policy, is_beside=False)
+        digests = after.digests
+        at = digest([dict(digests.cases), digests.scorer, incumbent])
+        return ledger.add(looked.model_copy(update={"at": at}))
+
+    return count
 
 
 def _check_counted(policy: GatePolicy, ledger: LookLedger | None) -> None:
@@ -167,7 +145,7 @@ def _check_counted(policy: GatePolicy, ledger: LookLedger | None) -> None:
         raise EvalError(f"looks = {policy.looks!r} {why}")
 
 
-def samples_of(side: Samples, name: str, least: int = 2) -> Arm:
+def samples_of(side: Samples, name: str) -> Arm:
     """Return samples as a side of a comparison; ``name`` is what errors call it."""
     if isinstance(side, Mapping):
         if (other := next((case for case in side if not isinstance(case, str)), None)) is not None:
@@ -180,8 +158,8 @@ def samples_of(side: Samples, name: str, least: int = 2) -> Arm:
         raise EvalError(f"{name} is a {type(side).__name__}; expected {what}")
     else:
         ids, rows = None, [(_number(one, name, str(place)),) for place, one in enumerate(side)]
-    if len(rows) < least:
-        raise EvalError(f"{name}: {counted(len(rows), 'case')}; at least {least} are needed")
+    if len(rows) < 2:
+        raise EvalError(f"{name}: {counted(len(rows), 'case')}; at least 2 are needed")
     return Arm(
         scores=tuple(mean(row) for row in rows),
         case_ids=ids,

@@ -20,7 +20,6 @@ from benchgate.gates.looks import declared_looks, judged_at
 from benchgate.gates.policy import VECTOR_DEFAULTS, make_policy
 from benchgate.gates.vectors import weigh_arms
 from benchgate.looks.accept import Samples, judge_samples, looked_at_arms, samples_of
-from benchgate.looks.ledger import LookLedger
 from benchgate.looks.tally import LookDecision, Looked
 from benchgate.wire.canonical import digest
 
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from benchgate.gates.figures import Arm
+    from benchgate.looks.ledger import LookLedger
 
 
 Candidate = TypeVar("Candidate")
@@ -50,8 +50,8 @@ class Acceptor(Generic[Candidate]):
     :param incumbent: what the first candidate is compared with; an accepted candidate takes its place.
     :param confirm: share of the clusters that are held back, by the SHA-256 of their names.
     :param policy: thresholds by key, with the defaults of vectors; ``looks = "spend:K"`` is required.
-    :param ledger: counts the looks and keeps what was decided at each; by default in memory.
-    :param name: of this search in the ledger: a search that is begun again goes on with its count.
+    :param ledger: counts the looks and keeps what was decided at each.
+    :param name: of this search in the ledger: a search that begins again continues its count.
     :raises EvalError: a threshold cannot be used, or too few cases are held back.
     """
 
@@ -62,8 +62,8 @@ class Acceptor(Generic[Candidate]):
         incumbent: Candidate,
         *,
         policy: Mapping[str, Any],
+        ledger: LookLedger,
         confirm: float = 0.5,
-        ledger: LookLedger | None = None,
         name: str = "search",
     ) -> None:
         self._policy = make_policy({**VECTOR_DEFAULTS, "test": "auto", "min_cases": 10, **policy})
@@ -78,7 +78,9 @@ class Acceptor(Generic[Candidate]):
         self._held = tuple(sorted(held))
         self.search = tuple(case for case in groups if case not in held)
         self._check_sizes(len({groups[case] for case in self._held}))
-        self._measure, self._name, self._ledger = measure, name, ledger or LookLedger()
+        self._measure = measure
+        self._name = name
+        self._ledger = ledger
         self.incumbent = incumbent
         self._before: Arm | None = None
         at = digest([list(self._held), None, name])
@@ -97,14 +99,14 @@ class Acceptor(Generic[Candidate]):
                 self._before = self._arm(self.incumbent)
             after = self._arm(candidate)
             sides, policy = (self._before, after), self._policy
-            judged, number = judge_samples(sides, policy, self._ledger, self._name)
+            judged = judge_samples(sides, policy, self._ledger, self._name)
             decision = LookDecision.of(judged, self._cost)
             looked = looked_at_arms(*sides, policy, self._name)
-            self._ledger.add(looked.model_copy(update={"decision": decision}))
+            number = self._ledger.add(looked.model_copy(update={"decision": decision}))
             self._cost = 0
             if decision.promotion_allowed:
                 self.incumbent, self._before = candidate, after
-            return Answer(decision.promotion_allowed, int(number or 1), decision.cost)
+            return Answer(decision.promotion_allowed, int(number), decision.cost)
 
     def more_cases(self, before: Samples, after: Samples) -> int | None:
         """Return how many more held cases would show the ``target_effect``, by scores of the search's own cases."""

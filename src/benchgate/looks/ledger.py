@@ -1,4 +1,4 @@
-"""A ledger of looks outside a bench: in memory, or in a file with a line for each look."""
+"""A ledger of looks outside a bench: a file with a line for each look."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ _START: Final = b'{"at":'
 
 class LookLedger(Tally):
     """
-    Counts the looks of :func:`benchgate.accept` and of the commands on vectors; processes may share a file.
+    Counts the looks of :func:`benchgate.accept`, an Acceptor and ``benchgate gate``; processes may share a file.
 
     The file is trusted: whoever can write it can take looks out of it.
 
-    :param path: of the file, which need not exist; ``None`` counts in memory, as long as this object lives.
+    :param path: of the file, which need not exist.
     :raises ArtifactError: the file cannot be used, or has a line that is no look.
     """
 
-    def __init__(self, path: Path | str | None = None) -> None:
+    def __init__(self, path: Path | str) -> None:
         super().__init__()
-        self._path = None if path is None else os.fspath(path)
+        self._path = os.fspath(path)
         self._lock = threading.Lock()
         self._lines = self._end = 0
-        if self._path is not None and os.path.exists(self._path):
-            self._share(self._path, None)
+        if os.path.exists(self._path):
+            self._share(None)
 
     def add(self, looked: Looked) -> LookNumber:
         """
@@ -48,19 +48,17 @@ class LookLedger(Tally):
         :raises EvalError: it is one of a search that is over.
         """
         with self._lock:
-            if self._path is not None:
-                self._share(self._path, looked)
-            elif not self.has(looked):
-                super().add(looked)
+            self._share(looked)
             return self.number(looked)
 
-    def _share(self, path: str, looked: Looked | None) -> None:
+    def _share(self, looked: Looked | None) -> None:
         """Read what other processes wrote, and write a look."""
+        path = self._path
         try:
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             with open(descriptor, "rb+") as file:
                 fcntl.flock(file, fcntl.LOCK_EX)
-                self._read(path, file)
+                self._read(file)
                 if looked is not None and not self.has(looked):
                     line = f"{looked.model_dump_json(exclude_defaults=True)}\n".encode()
                     file.seek(self._end)
@@ -72,10 +70,10 @@ class LookLedger(Tally):
         except OSError as error:
             raise ArtifactError(path, f"cannot be used: {error.strerror}") from error
 
-    def _read(self, path: str, file: BufferedRandom) -> None:
+    def _read(self, file: BufferedRandom) -> None:
         """Read the lines that other processes wrote since."""
         if os.fstat(file.fileno()).st_size < self._end:
-            raise ArtifactError(path, f"line {self._lines} was there, and was cut off")
+            raise ArtifactError(self._path, f"line {self._lines} was there, and was cut off")
         file.seek(self._end)
         for line in file.read().splitlines(keepends=True):
             if line[-1:] != b"\n" and (line.startswith(_START) or _START.startswith(line)):
@@ -84,7 +82,7 @@ class LookLedger(Tally):
                 looked = Looked.model_validate_json(line)
             except ValidationError as error:
                 why = f"line {self._lines + 1}: no look: {first_fault(error)}"
-                raise ArtifactError(path, why) from error
+                raise ArtifactError(self._path, why) from error
             self._enter(line, looked)
 
     def _enter(self, line: bytes, looked: Looked) -> None:

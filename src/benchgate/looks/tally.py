@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from pydantic import Field
 
 from benchgate.errors import EvalError
-from benchgate.gates.decision import PREFIX, CheckpointPromotionDecision, Remark
+from benchgate.gates.decision import PREFIX, CheckpointPromotionDecision
 from benchgate.gates.looks import LookNumber
 from benchgate.gates.run_diff import relabelled
 from benchgate.wire.model import Count, Number, Sha256, WireModel, empty_mapping
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 Results = tuple[Sha256, Sha256]
 Seen = tuple[Results, tuple[tuple[str, str], ...]]
-MANY_BASELINES: Final = 20
 
 
 class LookDecision(CheckpointPromotionDecision):
@@ -47,14 +46,10 @@ class LookDecision(CheckpointPromotionDecision):
         return tuple(code.removeprefix(PREFIX) for code in self.reason_codes)
 
     @classmethod
-    def of(cls, judged: AnyJudged, cost: int, look: LookNumber | None = None) -> LookDecision:
-        """Return a decision with its figures, and a note if very many baselines were at look 1 on these cases."""
+    def of(cls, judged: AnyJudged, cost: int) -> LookDecision:
+        """Return a decision with its figures."""
         figures, decision = judged
         found = dict(decision)
-        if look == 1 and look.baselines >= MANY_BASELINES:
-            text = f"{look.baselines} baselines were compared on these cases, and each began a new count"
-            note = Remark(code="note_many_baselines", message=text)
-            found |= {"notes": (*decision.notes, note.code), "remarks": (*decision.remarks, note)}
         if figures is not None:
             seen = figures.significance
             found["interval"] = (seen.delta_ci_low, seen.delta_ci_high)
@@ -68,7 +63,7 @@ class Looked(WireModel):
 
     :param at: digest of cases, what scores them, and a baseline, by its results or its name.
     :param looks: how alpha is divided: if by ``spend:K``, the first look of a series says so for all.
-    :param cases: digest of the cases alone, where somebody asks how many baselines they were compared with.
+    :param cases: digest of the cases alone, if a series may go on with other cases.
     :param decision: that of an Acceptor, which its search is not told.
     :param labels: of the cases, as :mod:`benchgate.gates.run_diff` has them; with others this is another look.
     :param relabelled: the first have changed since the pin, which counts as a look, as each change does.
@@ -104,7 +99,6 @@ class Tally:
         self.unknown = 0
         self.series: dict[str, dict[Seen, Looked]] = {}
         self._numbers: dict[tuple[str, Seen], int] = {}
-        self._baselines: dict[str | None, set[str]] = {}
 
     def number(self, looked: Looked) -> LookNumber:
         """Return the number that a look has or would have; results that were seen have that of the first time."""
@@ -116,7 +110,6 @@ class Tally:
         others = (one for one in reversed(seen.values()) if one.results[1] == looked.results[1])
         if before := next((one for one in others if one.labels != looked.labels), None):
             number.relabelled = relabelled(before.labels, looked.labels)
-        number.baselines = len(self._baselines.get(looked.cases, ()))
         first = next(iter(seen.values()), looked)
         if first.looks != looked.looks and "spend:" in first.looks + looked.looks:
             number.otherwise = first.looks
@@ -140,6 +133,5 @@ class Tally:
         """Count a look, and return its number."""
         number = self.number(looked)
         self._numbers.setdefault((looked.at, looked.seen), number)
-        self._baselines.setdefault(looked.cases, set()).add(looked.at)
         self.series.setdefault(looked.at, {})[looked.seen] = looked
         return number

@@ -287,9 +287,7 @@ class ClassRun:
             if len(self.candidate.scorers) > 1:
                 self.warnings.append(TWO_SCORERS)
             counts = store is not None and self.candidate.scope == "full"
-            facts = facts_of_run(
-                self.request, self.grounds, self.sides, self._baseline, self._started
-            )
+            facts = facts_of_run(self.request, self.grounds, self.sides, self._baseline)
             self.judgement = judged(facts, self._looks.number if counts else None, gates)
             if store is not None:
                 self._publish(store, self.judgement)
@@ -349,7 +347,6 @@ def _terms(run: ClassRun, tiers: TierConfig | None) -> RunTerms:
         cases=run.candidate.texts,
         min_cases=bench.task_class.min_cases_for_promotion,
         tiers=tiers,
-        sealed=run.grounds.sealed,
         provenance=run.provenance,
     )
 

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchgate.artifacts.record import ChainSlot, Entry, RunTerms
-    from benchgate.artifacts.sealed_plan import SealedPlan
     from benchgate.audit.store import Published
     from benchgate.gates.baseline import Baseline
     from benchgate.gates.judge import Gate, Judgement
@@ -62,7 +61,6 @@ def facts_of_run(
     grounds: Grounds,
     sides: Mapping[Side, PlannedTrials],
     baseline: Baseline | None,
-    started: datetime,
 ) -> RunFacts:
     """Return what is known of a run once no trial of it runs any more."""
     candidate, beside = sides["candidate"], sides.get("baseline")
@@ -89,7 +87,7 @@ def facts_of_run(
     facts = replace(facts, labels=_labels(request.settings.out, grounds.labels, facts))
     if request.settings.floor and facts.report.complete:
         facts = _with_floor(facts, candidate.cases)
-    return _held_to(grounds.sealed, facts, started)
+    return facts
 
 
 def floor_notes(out: Path | None, plan: RunPlan, cases: Iterable[BenchCase]) -> Iterator[str]:
@@ -180,34 +178,15 @@ def stopping(
     return check
 
 
-def facts_of_logs(
-    before: BenchRunReport,
-    after: BenchRunReport,
-    policy: GatePolicy,
-    started: datetime,
-    sealed: SealedPlan | None = None,
-) -> RunFacts:
+def facts_of_logs(before: BenchRunReport, after: BenchRunReport, policy: GatePolicy) -> RunFacts:
     """Return what two logs say, a baseline's and a candidate's, which were read as reports."""
-    facts = RunFacts(
+    return RunFacts(
         report=after,
         policy=policy,
         choice=BaselineChoice(path=None, binding=True, requested=True, system=before.system),
         baseline=baseline_beside(before),
         exit_rule="gate",
     )
-    return _held_to(sealed, facts, started)
-
-
-def _held_to(sealed: SealedPlan | None, facts: RunFacts, started: datetime) -> RunFacts:
-    """Add how a run differs from the plan that it cites."""
-    if sealed is None or facts.report.scope != "full":
-        return facts
-    from benchgate.artifacts.sealed_plan import broken
-
-    before = facts.baseline.report if facts.baseline else None
-    run_id, beside = before.run_id if before else None, facts.beside
-    problems = broken(sealed, facts.report, facts.policy, started, run_id=run_id, beside=beside)
-    return replace(facts, plan_problems=tuple(problems))
 
 
 def judged(facts: RunFacts, count: Counting | None, gates: Iterable[Gate] = ()) -> Judgement:
@@ -273,7 +252,7 @@ def record_reports(
         store.close()
 
 
-def write_evidence(judgement: Judgement, sealed: SealedPlan | None, folder: Path) -> None:
+def write_evidence(judgement: Judgement, folder: Path) -> None:
     """
     Write the evidence into an empty folder.
 
@@ -283,6 +262,6 @@ def write_evidence(judgement: Judgement, sealed: SealedPlan | None, folder: Path
 
     if judgement.decision is None:
         return
-    files = run_files(*judged_comparison(judgement, judgement.decision, clock.now(), sealed))
+    files = run_files(*judged_comparison(judgement, judgement.decision, clock.now()))
     for name, data in files.items():
         write_draft(folder / name, data)

@@ -35,8 +35,7 @@ def merge(settings: RunSettings) -> ClassRun:
 
     Trials that a shard could not finish are ``not_run``: the run is incomplete then, and can be resumed.
 
-    :param settings: with ``parts``, in any order; what is not said in them is as in their plan. A plan that the whole
-        run cites must have been sealed before the first shard began.
+    :param settings: with ``parts``, in any order; what is not said in them is as in their plan.
     :raises ArtifactError: a folder is no shard, a shard is missing or there twice, or shards were run by other code,
         options or versions than the others, or than what is here, or a score is not that of its output.
     :raises EvalError: as a run of the class.

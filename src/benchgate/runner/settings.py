@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
     from typing import Any
 
-    from benchgate.artifacts.sealed_plan import SealedPlan
     from benchgate.audit.runs import KnownRun
     from benchgate.gates.baseline import BaselineChoice
     from benchgate.gates.exit_status import ExitRule
@@ -84,7 +83,6 @@ class RunSettings:
     reobserve: str | Path | None = None
     baseline: str | Path | None = "none"
     policy: Mapping[str, Any] | None = None
-    plan: Path | None = None
     exit_rule: ExitRule = "strict"
     checkpoints: CheckpointFiles = field(default_factory=CheckpointFiles)
 
@@ -263,13 +261,11 @@ class Grounds:
     """
     What a run is judged by, read before a case runs.
 
-    :param sealed: the plan that it cites.
     :param checkpoints: the checkpoint that is the subject, if one is.
     :param labels: what people say of outputs of the class.
     """
 
     choice: BaselineChoice
-    sealed: SealedPlan | None
     checkpoints: Checkpoints | None
     labels: tuple[Label, ...]
 
@@ -280,18 +276,12 @@ class Grounds:
 
         :raises EvalError: the baseline is missing, or a file is not what it should be.
         """
-        sealed = None
-        if settings.plan is not None:
-            from benchgate.artifacts.sealed_plan import SealedPlan
-
-            sealed = SealedPlan.read_file(settings.plan, "sealed plan")
         baseline = "none" if settings.floor else settings.baseline or "auto"
         if isinstance(baseline, str) and baseline.isdecimal():
             run = run_of_class(settings.out, class_path.name, baseline)
             baseline = run.folder / RECORD_FILE
         return cls(
             choice=choose_baseline(baseline, class_path),
-            sealed=sealed,
             checkpoints=read_checkpoints(settings.checkpoints),
             labels=read_labels(class_path),
         )
@@ -321,10 +311,10 @@ def check_options(
     :raises ArtifactError: it cannot.
     """
     given, policy = request.settings, request.bench.policy
-    asked = given.plan, given.record, given.reobserve, given.replay, given.shard
+    asked = given.record, given.reobserve, given.replay, given.shard
     is_more = given.baseline not in {"auto", "none"} or given.resume != "none"
     if given.floor and (is_more or any(asked)):
-        why = "takes no baseline, plan, record, reobserve, replay, resume or shard"
+        why = "takes no baseline, record, reobserve, replay, resume or shard"
         raise ArtifactError(given.floor, why)
     if given.out is None and grounds.choice.binding and policy.looks != "count":
         why = f"looks = '{policy.looks}' counts the records of runs, and this run would write none"

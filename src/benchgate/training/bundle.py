@@ -6,20 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from benchgate.training.errors import (
-    BlankName,
-    CheckpointBehindTrajectory,
-    DiscountOutOfRange,
-    EmptyIdentifier,
-    EmptyVector,
-    NonFiniteNumber,
-    RlPayloadError,
-    StepCountMismatch,
-    StepIndexGap,
-    TrajectoryIdMismatch,
-    UnsupportedSchemaVersion,
-    VectorLengthMismatch,
-)
+from benchgate.training.errors import RlPayloadError, fault
 from benchgate.training.payloads import (
     PAYLOAD_VERSION,
     AdvantageBatch,
@@ -74,15 +61,15 @@ class RlPayloadBundle(Payload):
                 "trajectory.trajectory_id": trajectory_id,
             }
             if self.advantages.trajectory_id != trajectory_id:
-                yield TrajectoryIdMismatch.of(ids)
+                yield fault("trajectory_id_mismatch", ids)
             count = len(self.advantages.advantages)
             if count != steps:
                 counts = {"len(advantages.advantages)": count, "len(trajectory.steps)": steps}
-                yield StepCountMismatch.of(counts)
+                yield fault("step_count_mismatch", counts)
         step = self.checkpoint.global_step
         if step < steps:
             counts = {"checkpoint.global_step": step, "len(trajectory.steps)": steps}
-            yield CheckpointBehindTrajectory.of(counts, "expected at least")
+            yield fault("checkpoint_behind_trajectory", counts, "expected at least")
 
 
 def trajectory_errors(trajectory: EpisodeTrajectory) -> Iterator[RlPayloadError]:
@@ -94,11 +81,13 @@ def trajectory_errors(trajectory: EpisodeTrajectory) -> Iterator[RlPayloadError]
         index = step.step_index
         if index != expected:
             field = f"trajectory.steps[{at}].step_index"
-            yield StepIndexGap.of({field: index}, f"expected {expected}")
+            yield fault("step_index_gap", {field: index}, f"expected {expected}")
         expected = index + 1  # so that a gap is reported once, not for all later steps
     discount = trajectory.discount_factor
     if math.isfinite(discount) and not 0 <= discount <= 1:
-        yield DiscountOutOfRange.of({"trajectory.discount_factor": discount}, "expected [0, 1]")
+        yield fault(
+            "discount_out_of_range", {"trajectory.discount_factor": discount}, "expected [0, 1]"
+        )
     for at, step in enumerate(trajectory.steps):
         parts = ("observation", "action", "reward", "logprob", "value_estimate")
         yield from _number_errors(step, f"trajectory.steps[{at}]", parts)
@@ -117,13 +106,13 @@ def advantage_errors(batch: AdvantageBatch) -> Iterator[RlPayloadError]:
         count = len(getattr(batch, part))
         if count not in (0, expected):  # empty returns are an EmptyVector already
             counts = {f"len(advantages.{part})": count, "len(advantages.advantages)": expected}
-            yield VectorLengthMismatch.of(counts)
+            yield fault("vector_length_mismatch", counts)
 
 
 def checkpoint_errors(record: CheckpointRecord) -> Iterator[RlPayloadError]:
     """Yield the errors within a checkpoint record."""
     yield from _head_errors(record, "checkpoint", ("checkpoint_id",))
-    yield from _blank_errors(BlankName, record, "checkpoint", ("algorithm", "policy_version"))
+    yield from _blank_errors("blank_name", record, "checkpoint", ("algorithm", "policy_version"))
     yield from _number_errors(record, "checkpoint", ("mean_reward", "metadata"))
 
 
@@ -132,35 +121,35 @@ def _head_errors(
 ) -> Iterator[RlPayloadError]:
     if part.schema_version != PAYLOAD_VERSION:
         version = {f"{name}.schema_version": part.schema_version}
-        yield UnsupportedSchemaVersion.of(version, f"expected {PAYLOAD_VERSION}")
-    yield from _blank_errors(EmptyIdentifier, part, name, ids)
+        yield fault("unsupported_schema_version", version, f"expected {PAYLOAD_VERSION}")
+    yield from _blank_errors("empty_identifier", part, name, ids)
 
 
 def _blank_errors(
-    kind: type[RlPayloadError], part: Payload, name: str, keys: tuple[str, ...]
+    code: str, part: Payload, name: str, keys: tuple[str, ...]
 ) -> Iterator[RlPayloadError]:
     for key in keys:
         text = getattr(part, key)
         if text is not None and not text.strip():
-            yield kind.of({f"{name}.{key}": text}, "expected text")
+            yield fault(code, {f"{name}.{key}": text}, "expected text")
 
 
 def _empty_errors(part: Payload, name: str, vectors: tuple[str, ...]) -> Iterator[RlPayloadError]:
     for vector in vectors:
         if not getattr(part, vector):
-            yield EmptyVector.of({f"{name}.{vector}": ()}, "expected at least one entry")
+            yield fault("empty_vector", {f"{name}.{vector}": ()}, "expected at least one entry")
 
 
-def _number_errors(part: Payload, name: str, fields: tuple[str, ...]) -> Iterator[NonFiniteNumber]:
+def _number_errors(part: Payload, name: str, fields: tuple[str, ...]) -> Iterator[RlPayloadError]:
     for field in fields:
         yield from _non_finite(getattr(part, field), f"{name}.{field}")
 
 
-def _non_finite(value: Any, field: str) -> Iterator[NonFiniteNumber]:
+def _non_finite(value: Any, field: str) -> Iterator[RlPayloadError]:
     """Yield an error for each NaN or infinity in a JSON value, depth first, keys in sorted order."""
     if isinstance(value, float):
         if not math.isfinite(value):
-            yield NonFiniteNumber.of({field: value}, "expected a finite number")
+            yield fault("non_finite_number", {field: value}, "expected a finite number")
     elif isinstance(value, Mapping):
         for key in sorted(value):
             yield from _non_finite(value[key], f"{field}.{key}")

@@ -1,8 +1,13 @@
-"""The errors of RL payloads, a class for each kind of fault. Codes are stable; messages are for people."""
+"""
+The errors of RL payloads: a class for each code of :data:`CODES`. Codes are stable; messages are for people.
+
+Code of this package names errors by their codes, see :func:`fault`; others catch the classes, which
+:mod:`benchgate.training_types` has by name.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from benchgate.errors import EvalError, excerpt, printable
 
@@ -12,7 +17,7 @@ if TYPE_CHECKING:
 
 class RlPayloadError(EvalError):
     """
-    An RL payload that cannot be used as evidence. Base class; catch a subclass to handle one kind of fault.
+    An RL payload that cannot be used as evidence. Base class; catch a subclass to handle one code.
 
     :param message: one line for people; it names every field in :attr:`fields` and its value.
     :param fields: dotted paths in the bundle, such as ``trajectory.steps[3].reward``: the field at fault first, then
@@ -30,23 +35,6 @@ class RlPayloadError(EvalError):
         self.values = values
         super().__init__(message, fields, values)  # pickle passes these to __init__
 
-    @classmethod
-    def of(cls, values: Mapping[str, Any], expectation: str = "expected that of") -> Self:
-        """
-        Return the error of a field, by its path and value.
-
-        :param values: the field at fault; then the one that it was compared with, which ends the message.
-        """
-        (field, value), *others = values.items()
-        message = f"{field} is {list(value) if value == () else value!r}; {expectation}"
-        message += "".join(f" {name}, {other!r}" for name, other in others)
-        return cls(message, tuple(values), tuple(values.values()))
-
-    def __init_subclass__(cls, code: str | None = None, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        if code is not None:
-            cls.code = code
-
     @property
     def field(self) -> str:
         """The field at fault; empty if the payload as a whole is."""
@@ -56,85 +44,65 @@ class RlPayloadError(EvalError):
         return printable(f"{self.code}: {self.message}")
 
 
-class MalformedPayload(RlPayloadError, code="malformed_payload"):
-    """Not JSON, a missing field, or a value of the wrong type; nothing else was checked then."""
-
-
 class ComponentError(RlPayloadError):
     """A fault within one part of a bundle, whatever the other parts are."""
-
-
-class UnsupportedSchemaVersion(ComponentError, code="unsupported_schema_version"):
-    """A ``schema_version`` that this version of benchgate cannot read."""
-
-
-class EmptyIdentifier(ComponentError, code="empty_identifier"):
-    """An id that is empty or white space."""
-
-
-class BlankName(ComponentError, code="blank_name"):
-    """An algorithm or a policy version that is empty or white space."""
-
-
-class EmptyVector(ComponentError, code="empty_vector"):
-    """No steps, no advantages, or no returns."""
-
-
-class StepIndexGap(ComponentError, code="step_index_gap"):
-    """A step whose index is not one more than that of the step before; the first has index 0."""
-
-
-class DiscountOutOfRange(ComponentError, code="discount_out_of_range"):
-    """A discount factor outside [0, 1]."""
-
-
-class NonFiniteNumber(ComponentError, code="non_finite_number"):
-    """NaN or infinity, also within an observation, an action or metadata."""
-
-
-class VectorLengthMismatch(ComponentError, code="vector_length_mismatch"):
-    """``returns`` or ``value_targets`` has another length than ``advantages``."""
 
 
 class CrossError(RlPayloadError):
     """Two parts of a bundle contradict each other."""
 
 
-class TrajectoryIdMismatch(CrossError, code="trajectory_id_mismatch"):
-    """The advantages belong to another trajectory."""
-
-
-class StepCountMismatch(CrossError, code="step_count_mismatch"):
-    """The number of advantages is not the number of steps."""
-
-
-class CheckpointBehindTrajectory(CrossError, code="checkpoint_behind_trajectory"):
-    """The trajectory has more steps than the checkpoint was trained on."""
-
-
-class CheckpointMismatch(RlPayloadError, code="checkpoint_mismatch"):
-    """The evidence is about another checkpoint than the one to be promoted."""
-
-
 class LineageError(RlPayloadError):
     """Checkpoint records from which no lineage, from a root to the given leaf, can be built."""
 
 
-class DuplicateCheckpoint(LineageError, code="duplicate_checkpoint"):
-    """Two records with the same checkpoint id."""
+CODES: Final[Mapping[str, tuple[str, type[RlPayloadError]]]] = {
+    "malformed_payload": ("MalformedPayload", RlPayloadError),
+    "unsupported_schema_version": ("UnsupportedSchemaVersion", ComponentError),
+    "empty_identifier": ("EmptyIdentifier", ComponentError),
+    "empty_vector": ("EmptyVector", ComponentError),
+    "blank_name": ("BlankName", ComponentError),
+    "step_index_gap": ("StepIndexGap", ComponentError),
+    "discount_out_of_range": ("DiscountOutOfRange", ComponentError),
+    "non_finite_number": ("NonFiniteNumber", ComponentError),
+    "vector_length_mismatch": ("VectorLengthMismatch", ComponentError),
+    "trajectory_id_mismatch": ("TrajectoryIdMismatch", CrossError),
+    "step_count_mismatch": ("StepCountMismatch", CrossError),
+    "checkpoint_behind_trajectory": ("CheckpointBehindTrajectory", CrossError),
+    "checkpoint_mismatch": ("CheckpointMismatch", RlPayloadError),
+    "duplicate_checkpoint": ("DuplicateCheckpoint", LineageError),
+    "unknown_checkpoint": ("UnknownCheckpoint", LineageError),
+    "invalid_parent_checkpoint": ("InvalidParent", LineageError),
+    "missing_parent_checkpoint": ("MissingParent", LineageError),
+    "checkpoint_cycle": ("LineageCycle", LineageError),
+}
+"""Name and base of the class of each code. ``docs/reference/rl-payloads.md`` says what each one means."""
 
 
-class UnknownCheckpoint(LineageError, code="unknown_checkpoint"):
-    """The leaf is not among the records."""
+def _class_of(code: str) -> type[RlPayloadError]:
+    name, base = CODES[code]
+    body = {
+        "code": code,
+        "__doc__": f"Has the code ``{code}``; the page on RL payloads says what it means.",
+        "__module__": "benchgate.training_types",  # where pickle finds it
+    }
+    made: type[RlPayloadError] = type(name, (base,), body)
+    return made
 
 
-class InvalidParent(LineageError, code="invalid_parent_checkpoint"):
-    """``parent_checkpoint_id`` is neither null nor an id."""
+ERRORS: Final = {code: _class_of(code) for code in CODES}
+"""The class of each code."""
 
 
-class MissingParent(LineageError, code="missing_parent_checkpoint"):
-    """A record names a parent that is not among the records."""
+def fault(
+    code: str, values: Mapping[str, Any], expectation: str = "expected that of"
+) -> RlPayloadError:
+    """
+    Return the error of a field, by its path and value.
 
-
-class LineageCycle(LineageError, code="checkpoint_cycle"):
-    """A record is its own ancestor."""
+    :param values: the field at fault; then the one that it was compared with, which ends the message.
+    """
+    (field, value), *others = values.items()
+    message = f"{field} is {list(value) if value == () else value!r}; {expectation}"
+    message += "".join(f" {name}, {other!r}" for name, other in others)
+    return ERRORS[code](message, tuple(values), tuple(values.values()))

@@ -4,14 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from benchgate.training.errors import (
-    CheckpointMismatch,
-    DuplicateCheckpoint,
-    InvalidParent,
-    LineageCycle,
-    MissingParent,
-    UnknownCheckpoint,
-)
+from benchgate.training.errors import fault
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -42,21 +35,21 @@ def resolve_checkpoint_lineage(
         key = record.checkpoint_id
         if key in known:
             twins = {f"records[{n}].checkpoint_id": key for n in (at, list(known).index(key))}
-            raise DuplicateCheckpoint.of(twins, "expected another id than that of")
+            raise fault("duplicate_checkpoint", twins, "expected another id than that of")
         known[key] = record
     if leaf_id not in known:
         names = ", ".join(sorted(known)) or "none"
-        raise UnknownCheckpoint.of({"leaf_id": leaf_id}, f"known checkpoints: {names}")
+        raise fault("unknown_checkpoint", {"leaf_id": leaf_id}, f"known checkpoints: {names}")
     lineage = {leaf_id: known[leaf_id]}
     record = known[leaf_id]
     while (parent := record.metadata.get(PARENT_KEY)) is not None:
         place = {f"checkpoint {record.checkpoint_id!r} metadata.{PARENT_KEY}": parent}
         if not isinstance(parent, str) or not parent.strip():
-            raise InvalidParent.of(place, "expected an id or null")
+            raise fault("invalid_parent_checkpoint", place, "expected an id or null")
         if parent in lineage:
-            raise LineageCycle.of(place, f"a circle: {' <- '.join([*lineage, parent])}")
+            raise fault("checkpoint_cycle", place, f"a circle: {' <- '.join([*lineage, parent])}")
         if parent not in known:
-            raise MissingParent.of(place, "there is no such record")
+            raise fault("missing_parent_checkpoint", place, "there is no such record")
         record = lineage[parent] = known[parent]
     return tuple(reversed(lineage.values()))
 
@@ -73,7 +66,7 @@ def check_in_lineage(
     ids = [record.checkpoint_id for record in resolve_checkpoint_lineage(records, leaf_id)]
     if ancestor_id not in ids:
         sides = {"ancestor_id": ancestor_id, "leaf_id": leaf_id}
-        raise CheckpointMismatch.of(sides, f"{' -> '.join(ids)} is the lineage of")
+        raise fault("checkpoint_mismatch", sides, f"{' -> '.join(ids)} is the lineage of")
 
 
 def check_belongs(bundle: RlPayloadBundle, checkpoint: CheckpointRecord) -> None:
@@ -95,7 +88,7 @@ def check_belongs(bundle: RlPayloadBundle, checkpoint: CheckpointRecord) -> None
             named[f"trajectory.metadata.{key}"] = metadata[key]
         for field, value in named.items():
             if value != expected:
-                raise CheckpointMismatch.of({field: value, f"subject.{key}": expected})
+                raise fault("checkpoint_mismatch", {field: value, f"subject.{key}": expected})
     steps = {
         "checkpoint.global_step": bundle.checkpoint.global_step,
         "len(trajectory.steps)": len(bundle.trajectory.steps),
@@ -103,4 +96,4 @@ def check_belongs(bundle: RlPayloadBundle, checkpoint: CheckpointRecord) -> None
     for field, count in steps.items():
         if count > checkpoint.global_step:
             sides = {field: count, "subject.global_step": checkpoint.global_step}
-            raise CheckpointMismatch.of(sides, "expected at most")
+            raise fault("checkpoint_mismatch", sides, "expected at most")

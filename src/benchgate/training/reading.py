@@ -9,7 +9,7 @@ from typing import IO, Any, Final
 from pydantic import ValidationError
 
 from benchgate.training.bundle import RlPayloadBundle, checkpoint_errors
-from benchgate.training.errors import MalformedPayload, RlPayloadError
+from benchgate.training.errors import ERRORS, RlPayloadError
 from benchgate.training.payloads import CheckpointRecord
 from benchgate.wire.files import open_regular
 from benchgate.wire.parsing import first_fault
@@ -19,6 +19,7 @@ JSON_LINES: Final = frozenset({".jsonl", ".ndjson"})
 
 MAX_BUNDLE_BYTES: Final = 64 * 1024 * 1024
 """Largest bundle that is read; a larger line or file is an error."""
+MALFORMED: Final = ERRORS["malformed_payload"]
 TOO_LARGE: Final = f"more than {MAX_BUNDLE_BYTES} bytes, which are not read"
 
 
@@ -32,7 +33,7 @@ def validate_rl_payload(value: Mapping[str, Any]) -> RlPayloadBundle:
     """
     if not isinstance(value, Mapping):
         name = type(value).__qualname__
-        raise MalformedPayload(f"the payload is of type {name}; expected an object", (), (name,))
+        raise MALFORMED(f"the payload is of type {name}; expected an object", (), (name,))
     try:
         bundle = RlPayloadBundle.model_validate(dict(value), extra="ignore")
     except ValidationError as error:
@@ -83,7 +84,7 @@ def validate_payload_file(path: Path | str) -> list[tuple[int, RlPayloadError]]:
             empty = False
             found += [(at or line, error) for at, error in _document_errors(data)]
     if empty:
-        found.append((1, MalformedPayload("no bundle in the file")))
+        found.append((1, MALFORMED("no bundle in the file")))
     return found
 
 
@@ -106,7 +107,7 @@ def _documents(file: IO[bytes], json_lines: bool) -> Iterator[tuple[int, bytes]]
 def _document_errors(data: bytes) -> Iterator[tuple[int, RlPayloadError]]:
     """Yield the errors of one document, with the line inside it or 0 if unknown."""
     if len(data) > MAX_BUNDLE_BYTES:
-        yield 0, MalformedPayload(TOO_LARGE)
+        yield 0, MALFORMED(TOO_LARGE)
         return
     try:
         bundle = RlPayloadBundle.read_json(data)
@@ -119,14 +120,14 @@ def _document_errors(data: bytes) -> Iterator[tuple[int, RlPayloadError]]:
         yield 0, fault
 
 
-def _malformed(error: ValueError) -> MalformedPayload:
+def _malformed(error: ValueError) -> RlPayloadError:
     if not isinstance(error, ValidationError):
-        return MalformedPayload(f"no JSON: {first_fault(error)}")
+        return MALFORMED(f"no JSON: {first_fault(error)}")
     fault = error.errors(include_url=False)[0]
     field = "".join(f"[{at}]" if isinstance(at, int) else f".{at}" for at in fault["loc"])[1:]
     missing = fault["type"] == "missing"
     reason = "is missing" if missing else f"is {_short_repr(fault['input'])}: {fault['msg']}"
-    return MalformedPayload(f"{field} {reason}", (field,), () if missing else (fault["input"],))
+    return MALFORMED(f"{field} {reason}", (field,), () if missing else (fault["input"],))
 
 
 def _short_repr(value: object) -> str:

@@ -9,9 +9,8 @@ from benchgate.artifacts.evidence_kinds import ArmReport, ProofBundle, Significa
 from benchgate.artifacts.proof import evidence_files
 from benchgate.artifacts.run_evidence import OWN_RECORD, comparison_of, run_files
 from benchgate.artifacts.run_kinds import PromotionReport, RecordRef, RunRecord, case_file_name
-from benchgate.artifacts.sealed_plan import broken
 from benchgate.gates.baseline import arm, baseline_beside
-from benchgate.gates.blockers import baseline_blockers, plan_blocker
+from benchgate.gates.blockers import baseline_blockers
 from benchgate.gates.decide import decide
 from benchgate.gates.decision import PREFIX, Facts, GateInput
 from benchgate.gates.judge import decision_of
@@ -36,7 +35,6 @@ OF_THE_RUN: Final = (
     "baseline_mismatch",
     "observer_mismatch",
     "observer_not_trusted",
-    "plan_mismatch",
     "looks_mismatch",
     "checkpoint_mismatch",
     "block_severity_failure_mode",
@@ -70,11 +68,7 @@ def facts_of(record: RunRecord, before: ArmReport | None, outputs: Mapping[str, 
         baseline=baseline,
         beside=beside,
         look=number_of(decision.look),
-        excluded=(
-            *excluded,
-            *((code, text) for code, text in reasons if code in codes),
-            *plan_blocker(_plan_problems(record)),
-        ),
+        excluded=(*excluded, *((code, text) for code, text in reasons if code in codes)),
         further=tuple((c.removeprefix(GATE), text) for c, text in reasons if c.startswith(GATE)),
         episodes=tuple(episode for episode in episodes if episode is not None),
         replays=record.replays,
@@ -82,16 +76,6 @@ def facts_of(record: RunRecord, before: ArmReport | None, outputs: Mapping[str, 
         labels=record.labels,
         relabelled=getattr(record.baseline, "relabelled", ()),
     )
-
-
-def _plan_problems(record: RunRecord) -> tuple[str, ...]:
-    """Return how a run differs from the plan that it cites, which is in its record."""
-    plan, baseline = record.sealed_plan, record.baseline
-    if plan is None:
-        return ()
-    beside, started = record.rerun, record.started_at
-    run_id = beside.run_id if beside else getattr(baseline, "run_id", None)
-    return tuple(broken(plan, record.report, record.policy, started, run_id=run_id, beside=beside))
 
 
 def rebuilt_files(
@@ -118,7 +102,6 @@ def rebuilt_files(
         weighed=figures,
         decision=decision,
         finished=record.finished_at,
-        sealed=record.sealed_plan,
         before=facts.baseline,
     )
     reference = RecordRef(seq=record.seq, path=record_path)
@@ -177,6 +160,5 @@ def _proof_files(folder: Path, before: ArmReport | None) -> dict[str, bytes] | N
             weighed=figures,
             decision=decision,
             min_confidence_level=proof.criteria.min_confidence_level,
-            plan=proof.plan,
         )
     )

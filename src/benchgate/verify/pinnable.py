@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 FOREIGN: Final = {
     "checkpoint_mismatch": "checkpoint",
-    "plan_mismatch": "plan",
     "observer_mismatch": "observer",
 }
 """Reasons of a hold by which a run may be no evidence of what it is said to be, and of what."""

@@ -20,7 +20,6 @@ from benchgate.artifacts.evidence_kinds import (
 from benchgate.artifacts.pin import Pin, stated
 from benchgate.artifacts.proof import PROOF_PARTS
 from benchgate.artifacts.run_kinds import PromotionReport, RunRecord
-from benchgate.artifacts.sealed_plan import SealedPlan
 from benchgate.cassettes.manifest import CassetteManifest, file_faults
 from benchgate.gates.baseline import FILE_NAME
 from benchgate.gates.claim_reasons import TOLERANCE
@@ -45,8 +44,6 @@ def recheck(path: Path, kind: str, data: bytes, artifact: WireModel) -> Iterator
         yield from recheck_record(path.parent, artifact)
     elif isinstance(artifact, CassetteManifest):
         yield from file_faults(path.parent, artifact.files)
-    elif isinstance(artifact, SealedPlan):
-        yield from same("seal", artifact.own_seal(), artifact.seal)
     elif isinstance(artifact, Pin):
         pin = plain(artifact)
         record, sha256 = RunRecord.read_digested(path.with_name(FILE_NAME), "record")

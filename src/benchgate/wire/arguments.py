@@ -164,7 +164,6 @@ CONFLICTS: Final = (
     ("stop", "shard", "a part does not see the results of the others"),
     ("stop", "executor", "it is for runs in one process"),
     ("stop", "baseline", "both sides are run case by case; pin the baseline, or name its file"),
-    ("shard", "plan", "the whole run cites a plan; give it to benchgate merge"),
 )
 """Pairs of options that exclude each other, and why; a baseline only if it is one that runs."""
 

@@ -157,7 +157,6 @@ RUN_OPTIONS: Final = (
         parse=lambda text: text if "=" in text else Path(text),
         repeatable=True,
     ),
-    _file("plan", "Sealed plan that this run must keep"),
     RunOption(
         name="out",
         metavar="DIR",

@@ -36,7 +36,6 @@ QUIET: Final = frozenset(
     {
         "clusters",
         "epochs_collapsed",
-        "monte_carlo_p",
         "new_cases",
         "observer_agreement",  # has a line of its own
         "unscored_candidate",

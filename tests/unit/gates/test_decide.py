@@ -170,6 +170,19 @@ def test_auto_pairs_where_the_ids_match_and_says_where_welch_disagrees():
     assert any("test = 'auto'" in remark.message for remark in advised.remarks)
 
 
+def test_sides_that_were_not_tried_equally_often_are_named():
+    once, twice = (
+        Arm(scores=MIXED, case_ids=IDS, trials=tuple((score,) * count for score in MIXED))
+        for count in (1, 2)
+    )
+    said = {
+        remark.code: remark.message
+        for remark in compare_vectors(once, twice, GatePolicy()).decision.remarks
+    }
+    assert said["note_unequal_trials"].startswith("trials of a case: 1 against 2;")
+    assert "note_unequal_trials" not in compare_vectors(twice, twice, GatePolicy()).decision.notes
+
+
 def test_reasons_stand_in_the_fixed_order_with_a_sentence_each():
     blockers = (("block_severity_failure_mode", "b"), ("incomplete_run", "a"))
     made = decision(GOOD, POOR, penalties=(NONE, None), blockers=blockers)

@@ -1,4 +1,4 @@
-"""What a plan promises is what the gate says of simulated runs; and what it says of a run against itself."""
+"""What a plan promises is what the gate says of simulated runs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from benchgate.gates import forecast as forecasts
 from benchgate.gates.figures import Arm, CaseFacts
-from benchgate.gates.forecast import Simulation, false_promotions, forecast
+from benchgate.gates.forecast import Simulation, forecast
 from benchgate.gates.policy import make_policy
 from benchgate.gates.vectors import compare_vectors
 
@@ -194,33 +194,6 @@ def test_not_worse_asks_about_a_candidate_that_is_as_good():
     assert found.chance.share > 0.5
     assert 0.05 < found.smallest_margin < 0.2
     assert found.detectable is None
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("test", ["welch", "auto"])
-def test_a_run_against_itself_has_few_false_alarms(monkeypatch, test):
-    monkeypatch.setattr(forecasts, "REPETITIONS", 200)
-    assert false_promotions(baseline(), rules(test=test)) <= 0.05 * 200
-    assert 20 < false_promotions(baseline(), rules(test=test, alpha=0.9)) < 120
-
-
-def test_a_run_whose_trials_are_all_equal_has_no_false_alarm():
-    rows = tuple((n / 12,) * 3 for n in range(12))
-    ids = tuple(f"c{n:02}" for n in range(12))
-    same = Arm(scores=tuple(row[0] for row in rows), case_ids=ids, trials=rows)
-    assert false_promotions(same, rules()) == 0
-
-
-@pytest.mark.parametrize(
-    ("side", "policy", "why"),
-    [
-        (baseline(trials=1), {}, "at least 2 of each case"),
-        (baseline(), {"claim": "no_regression"}, "the claim is 'no_regression'"),
-    ],
-)
-def test_a_run_that_cannot_be_compared_with_itself_is_refused(side, policy, why):
-    with pytest.raises(ValueError, match=why):
-        false_promotions(side, rules(**policy))
 
 
 def test_a_gain_on_half_of_the_cases_is_found_less_often_and_clusters_gain_as_a_whole():

@@ -55,19 +55,6 @@ def test_options_win_over_the_file(tmp_path):
     assert policy.digest != GatePolicy().digest
 
 
-def test_a_constant_is_no_threshold(tmp_path):
-    (tmp_path / "gate.toml").write_text('test = "auto"\nband_level = 0.9\n')
-    with pytest.raises(PolicyError, match=r"gate\.toml:2: band_level: is fixed at 0\.99"):
-        load_policy(tmp_path)
-    with pytest.raises(PolicyError, match=r"policy option: power: is fixed at 0\.8"):
-        load_policy(tmp_path / "none", parse_options(["power=0.9"]))
-    with pytest.raises(PolicyError, match="max_duration_increase: is fixed at none"):
-        load_policy(tmp_path / "none", parse_options(["max_duration_increase=0.1"]))
-    recorded = GatePolicy().model_dump() | {"seed": 1}
-    with pytest.raises(ValueError, match="seed is fixed at 0"):
-        GatePolicy.model_validate(recorded)
-
-
 def test_a_file_among_the_options_stands_for_every_threshold(tmp_path):
     """In the place of the class's own file, and of the defaults of a door; pairs are laid over it."""
     path = tmp_path / "other.toml"

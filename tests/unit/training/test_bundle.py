@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from benchgate import training_types
 from benchgate.errors import EvalError
+from benchgate.training.errors import CODES
 from benchgate.training_types import (
     AdvantageBatch,
     CheckpointRecord,
@@ -396,6 +397,16 @@ def test_an_error_can_be_pickled_and_is_an_eval_error(payload):
 
     assert isinstance(error, EvalError)
     assert (str(again), again.fields, again.values) == (str(error), error.fields, error.values)
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_each_class_of_the_table_has_its_public_name_and_can_be_pickled(code):
+    name, base = CODES[code]
+    kind = getattr(training_types, name)
+    assert name in training_types.__all__
+    assert (kind.__name__, kind.__bases__, kind.code) == (name, (base,), code)
+    again = pickle.loads(pickle.dumps(kind("why", ("field",), (1,))))  # noqa: S301 - our own bytes
+    assert type(again) is kind
 
 
 def test_codes_are_unique_and_stable():
