@@ -113,6 +113,7 @@ class Cheats(BenchFolder):
         self.more = ""
         self.run_table = []
         self.at_start = None
+        self.jobs = 2
         self.write("rubric.py", RUBRIC)
         self.write("good.py", GOOD)
         self.write("cassettes/old.json", "{}")
@@ -161,7 +162,8 @@ class Cheats(BenchFolder):
         # Not as python -m, which has the working directory searched for modules.
         command = [Path(sys.executable).with_name("benchgate"), "run", "--task-class=cheats"]
         command += ["--out=.benchgate", f"--isolation={level}", "--baseline=none"]
-        command.append("--jobs=1" if level == "none" else "--jobs=2")
+        jobs = 1 if level == "none" else self.jobs
+        command.append(f"--jobs={jobs}")
         self.register()
         with contextlib.ExitStack() as stack:
             # No pipe, which a daemon would keep open.

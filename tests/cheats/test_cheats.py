@@ -72,7 +72,7 @@ ALONE = {
         "exchanges_a_late_import",
         "blinds_what_ends_daemons",
         "keeps_a_daemon",
-        "hooks_the_fork",
+        "sets_a_timer",
         "wakes_itself",
         "never_ends_its_import",
         "never_says_its_digest",
@@ -120,7 +120,7 @@ MAY_BE_REFUSED = {
 ONLY_IN_PROCESSES = {
     "exchanges_the_rubric",
     "exchanges_the_bytecode",
-    "hooks_the_fork",
+    "sets_a_timer",
     "wakes_itself",
     "wakes_another",
     "forges_its_description",
@@ -131,13 +131,16 @@ ONLY_IN_PROCESSES = {
 AS_MODULE = {"patches_the_session", "patches_by_its_digest"}
 """What is also tried as a ``module:attr`` of the working directory."""
 
-SHADOWS = {"shadows_a_library": "statistics.py", "shadows_the_sandbox": "landlockpy.py"}
-"""What is only tried so, and the name of the file beside it."""
+SHADOWS = {
+    "shadows_a_library": ("statistics.py",),
+    "shadows_the_sandbox": ("landlockpy.py", "pyseccomp.py"),
+}
+"""What is only tried so, and the names of the files beside it."""
 
 BEATS_US = {
-    "hooks_the_fork": "another trial wakes the import that holds files of one that is scored",
+    "sets_a_timer": "another trial wakes the import that holds files of one that is scored",
     "wakes_itself": "nobody looks whether the import still stands still",
-    "shadows_the_sandbox": "the sandbox is imported from the folder of the system",
+    "shadows_the_sandbox": "what the sandbox is made of is imported from the folder of the system",
     "imports_a_link_to_elsewhere": "links of its own code are followed",
     "links_its_folder": "links of its own code are followed",
     "forges_its_description": "the types of what it says are not checked",
@@ -217,8 +220,8 @@ def test_what_stops_an_attack(tmp_path, name, level, as_module):
     if as_module:
         system = "attack:system"
         (tmp_path / "attack.py").write_text(source)
-        if name in SHADOWS:
-            (tmp_path / SHADOWS[name]).write_text(source)
+        for shadow in SHADOWS.get(name, ()):
+            (tmp_path / shadow).write_text(source)
     else:
         cheats.write("attack.py", source)
     SCENES.get(name, lambda *_: None)(cheats, level)
@@ -280,6 +283,11 @@ def has_more_cases(cheats, level):
     has_little_time(cheats, level)
 
 
+def has_one_slot(cheats, level):
+    has_more_cases(cheats, level)
+    cheats.jobs = 1
+
+
 def has_little_time(cheats, level):
     cheats.run_table.append("timeout = 5")
 
@@ -303,8 +311,8 @@ SCENES = {
     "exchanges_the_rubric": has_more_cases,
     "exchanges_the_bytecode": has_more_cases,
     "exchanges_a_late_import": imports_late,
-    "hooks_the_fork": has_more_cases,
-    "wakes_itself": has_more_cases,
+    "sets_a_timer": has_more_cases,
+    "wakes_itself": has_one_slot,
     "keeps_a_daemon": has_more_cases,
     "reads_the_judges_key": is_judged,
     "reads_the_judges_environment": is_judged,

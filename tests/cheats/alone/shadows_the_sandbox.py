@@ -1,4 +1,4 @@
-"""has a file beside it by the name of a library that the sandbox is made of"""
+"""has files beside it by the names of libraries that the sandbox is made of"""
 
 import os
 import sys
@@ -18,5 +18,19 @@ class LandlockError(Exception):
     """It is looked for."""
 
 
+class Anything:
+    def __call__(self, *_, **__):
+        return self
+
+    def __getattr__(self, name):
+        return self
+
+
 def abi_version():
     return 9
+
+
+def __getattr__(name):
+    if name.startswith("__"):
+        raise AttributeError(name)
+    return Anything()

@@ -3,40 +3,29 @@
 import mmap
 import os
 import signal
-import threading
 import time
 from pathlib import Path
 
 TOLD = mmap.mmap(-1, 4096)
-ENDS = time.monotonic() + 25
-FORKS = []
+FILES = []
 
 
-def write_for_ever():
-    """Hold the file that a trial tells of, wherever it is moved."""
-    while not TOLD[0] and time.monotonic() < ENDS:
-        time.sleep(0.01)
-    try:
-        with open(TOLD[:].rstrip(b"\0"), "ab", buffering=0) as file:
-            while time.monotonic() < ENDS:
-                file.write(b"x")
-                time.sleep(0.01)
-    except OSError:  # it was moved before
-        return
-
-
-def hook():
-    """In the process that forks: the first fork of it is made before there is a trial."""
-    FORKS.append(True)
-    if len(FORKS) == 2:
-        threading.Thread(target=write_for_ever, daemon=True).start()
+def ring(*_):
+    """Hold the file that a trial has told of, wherever it is moved."""
+    if TOLD[0] and not FILES:
+        FILES.append(open(TOLD[:].rstrip(b"\0"), "ab", buffering=0))
+    if FILES:
+        FILES[0].write(b"x")
 
 
 def standing_still():
-    for path in Path("/proc").glob("[0-9]*/stat"):
+    """Processes of this session alone, which have the environment of this one."""
+    own = os.environb[b"CHEAT_BENCH"]
+    for path in Path("/proc").glob("[0-9]*"):
         try:
-            if path.read_text().rpartition(")")[2].split()[0] == "T":
-                yield int(path.parent.name)
+            state = (path / "stat").read_text().rpartition(")")[2].split()[0]
+            if state == "T" and own in (path / "environ").read_bytes():
+                yield int(path.name)
         except OSError:
             continue
 
@@ -52,8 +41,9 @@ def system(case):
     path = case.work_path / "grows.txt"
     path.touch()
     TOLD.write(str(path).encode())
-    time.sleep(0.2)
+    time.sleep(0.3)
     return {}
 
 
-os.register_at_fork(after_in_parent=hook)
+signal.signal(signal.SIGALRM, ring)
+signal.setitimer(signal.ITIMER_REAL, 0.02, 0.02)
