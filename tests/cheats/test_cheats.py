@@ -49,13 +49,13 @@ IN_A_CALL = {
         agent.limits_its_parent,
         agent.signals_its_parent,
         agent.counts_events_of_its_parent,
+        agent.is_root_in_a_namespace,
         *agent.AS_ROOT,
     ),
     "no level": (
         agent.asks_whether_a_path_exists,
         agent.changes_a_mode,
         agent.watches_a_folder,
-        agent.is_root_in_a_namespace,
     ),
 }
 """What a system does in a call; those of :data:`agent.AT_IMPORT` are tried at its import too."""
@@ -74,6 +74,8 @@ ALONE = {
         "keeps_a_daemon",
         "sets_a_timer",
         "wakes_itself",
+        "wakes_another",
+        "types_into_the_terminal",
         "never_ends_its_import",
         "never_says_its_digest",
         "never_forks",
@@ -96,9 +98,7 @@ ALONE = {
         "links_its_folder",
         "shadows_the_sandbox",
         "exchanges_expected",
-        "wakes_another",
         "reads_the_judges_environment",
-        "types_into_the_terminal",
     ),
     "no level": ("fills_the_disk_unseen", "shares_memory"),
 }
@@ -136,16 +136,6 @@ SHADOWS = {
     "shadows_the_sandbox": ("landlockpy.py", "pyseccomp.py"),
 }
 """What is only tried so, and the names of the files beside it."""
-
-BEATS_US = {
-    "sets_a_timer": "another trial wakes the import that holds files of one that is scored",
-    "wakes_itself": "nobody looks whether the import still stands still",
-    "shadows_the_sandbox": "what the sandbox is made of is imported from the folder of the system",
-    "imports_a_link_to_elsewhere": "links of its own code are followed",
-    "links_its_folder": "links of its own code are followed",
-    "forges_its_description": "the types of what it says are not checked",
-}
-"""Cheats that work at a level that is to stop them, and why: to be empty."""
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="isolation needs Linux"),
@@ -188,8 +178,8 @@ def test_what_stops_an_import(tmp_path, level):
     cheats = Cheats(tmp_path, "at_import", ["does_nothing", *names])
     won = cheats.won(level)
     expected = working(names, level)
-    if level == "sandbox" and won == {"reads_the_parents_arguments"}:
-        pytest.xfail("an import may read what /proc shows to every user")
+    # What /proc shows to every user, an import sees too.
+    expected |= {"reads_the_parents_arguments"}
     assert won - MAY_BE_REFUSED == expected - MAY_BE_REFUSED
     assert won <= expected
 
@@ -227,8 +217,6 @@ def test_what_stops_an_attack(tmp_path, name, level, as_module):
     SCENES.get(name, lambda *_: None)(cheats, level)
     seconds = 45.0 if name.startswith("never_") else 120.0
     worked = bool(cheats.won(level, system, seconds))
-    if is_stopped and worked and name in BEATS_US:
-        pytest.xfail(BEATS_US[name])
     assert worked != is_stopped, cheats.said
 
 
