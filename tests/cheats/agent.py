@@ -116,7 +116,16 @@ def writes_the_record(case):
 
 def reads_the_parents_environment(case):
     """reads a token of the session through `/proc`"""
-    return any(KEY in Path(f"/proc/{pid}/environ").read_text() for pid in ancestors())
+    refused = None
+    for pid in ancestors():
+        try:
+            if KEY in Path(f"/proc/{pid}/environ").read_text():
+                return True
+        except PermissionError as error:
+            refused = error
+    if refused is not None:
+        raise refused
+    return False
 
 
 def reads_the_parents_arguments(case):

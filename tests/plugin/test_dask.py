@@ -26,6 +26,7 @@ from benchgate.remote.connection import connect
 from benchgate.remote.worker import receive, run_attempt
 from benchgate.wire.canonical import sha256_hex
 from tests.conftest import write_source
+from tests.engine.test_isolation import without_sandbox
 
 REQUIRED = os.environ.get("BENCHGATE_REQUIRE_DASK") == "1"
 try:
@@ -36,6 +37,7 @@ assert distributed is not None or not REQUIRED, "BENCHGATE_REQUIRE_DASK=1, and t
 pytestmark = pytest.mark.skipif(distributed is None, reason="needs the extra dask")
 
 ROOT = Path(__file__).parents[2]
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="isolation needs Linux")
 SOURCE = str(Path(benchgate.__file__).parents[1])
 LOGGED = """
 import os, time
@@ -546,6 +548,80 @@ def test_with_tls_and_what_refuses_it(bench, tmp_path, monkeypatch):
         cluster.close()
 
 
+# Isolation
+
+READS_ANSWERS = """
+    import pathlib
+    if case.case_id == "02":
+        folder = pathlib.Path(__file__).parent / "cases/02"
+        return {"answer": (folder / "expected/answer.txt").read_text()}
+"""
+
+
+@LINUX
+@pytest.mark.slow
+def test_workers_isolate_as_the_session_does_whatever_is_given(bench, cluster):
+    if reason := without_sandbox():
+        pytest.skip(reason)
+    bench.write("gate.toml", '[run]\nisolation = "sandbox"\n')
+    bench.system(READS_ANSWERS)
+    bench.run("--bench-baseline=run:shout", "--bench-exit=gate")
+    alone = bench.record()["report"]
+    bench.run(given(cluster), "--bench-baseline=run:shout", "--bench-exit=gate")
+    there = bench.record()["report"]
+    assert (there["run_id"], there["plan_id"]) == (alone["run_id"], alone["plan_id"])
+    assert there["isolation_class"] == "sandbox"
+    assert bench.trial("01")["worker"].startswith("tcp://")
+    (mode,) = bench.result("02")["failure_modes"]
+    assert mode["detail"].startswith("PermissionError: ")
+    assert "expected/answer.txt" in mode["detail"]
+    bench.run(given(cluster), "-s", "--bench-isolation=none", "--bench-exit=gate")
+    assert bench.record()["report"]["run_id"] == alone["run_id"]
+    assert bench.record()["report"]["isolation_class"] == "sandbox"
+    assert main(["verify", str(bench.out)]) == 0
+
+
+@LINUX
+@pytest.mark.slow
+@pytest.mark.parametrize("how", ["closed", "killed"])
+def test_a_worker_that_ends_leaves_no_process(bench, mortal, tmp_path, how):
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    cluster = mortal(1, "--nanny", TMPDIR=str(temporary))
+    assert bench.run(given(cluster), "--bench-isolation=process").ret == 0
+    kept = kept_there(temporary)
+    assert kept
+    (process,) = cluster.workers
+    if how == "closed":
+        process.terminate()
+        process.wait(30)
+        assert not list(temporary.glob("benchgate-*"))
+    else:  # and its nanny starts another one
+        stat = Path("/proc", min(kept, key=int), "stat").read_text()
+        os.kill(int(stat.rpartition(")")[2].split()[1]), 9)
+    wait_until(lambda: not kept_there(temporary))
+
+
+def kept_there(temporary):
+    """The processes of isolated classes on workers that have a folder; the first one is a child of the worker."""
+    found = []
+    for pid in filter(str.isdecimal, os.listdir("/proc")):
+        try:
+            words = Path("/proc", pid, "cmdline").read_bytes()
+        except OSError:
+            continue
+        if b"isolation.keeper" in words and str(temporary).encode() in words:
+            found.append(pid)
+    return found
+
+
+def wait_until(is_so):
+    ends = time.monotonic() + 30
+    while not is_so():
+        assert time.monotonic() < ends
+        time.sleep(0.1)
+
+
 # What is refused
 
 
@@ -604,7 +680,7 @@ def test_what_cannot_be_imported_there_is_named(bench, cluster, monkeypatch, fil
     bench.write(file, "import onlyhere\n" + (bench.path / file).read_text())
     result = bench.run(given(cluster))
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["*worker tcp://*registration.py*No module named 'onlyhere'*"])
+    result.stderr.fnmatch_lines(["*worker tcp://*No module named 'onlyhere'*"])
 
 
 @pytest.mark.slow
@@ -828,10 +904,7 @@ def own_tests(folder, _names):
 @pytest.mark.slow
 def test_the_shipped_benches_have_the_run_ids_of_one_process(cluster, tmp_path):
     names = ["gridworld-policy", "migration-chainguard-distroless", "vuln-remediation"]
-    # The workers of a cluster isolate no trials, so the copies name no level.
     shutil.copytree(ROOT / "bench", tmp_path / "bench", ignore=own_tests)
-    for policy in (tmp_path / "bench").glob("*/gate.toml"):
-        policy.write_text(policy.read_text().replace('\nisolation = "process"\n', "\n"))
     environ = {**os.environ, "PYTHONPATH": SOURCE, "GITHUB_STEP_SUMMARY": ""}
     run_ids = []
     for way in ([], [given(cluster)]):
@@ -848,12 +921,14 @@ def test_the_shipped_benches_have_the_run_ids_of_one_process(cluster, tmp_path):
 
 
 @pytest.mark.slow
-def test_outputs_are_observed_there_and_an_unavailable_judge_is_asked_again(bench, cluster):
+@pytest.mark.parametrize("level", ["none", pytest.param("process", marks=LINUX)])
+def test_outputs_are_observed_there_and_an_unavailable_judge_is_asked_again(bench, cluster, level):
     bench.write("gate.toml", "[run]\nobservations = 3\n")
     bench.observer("if case.case_id == '02' and not asked % 4: raise SystemUnavailable('429')")
-    first = bench.engine(out=bench.root / "first", baseline="none").judgement.report
+    run = bench.engine(out=bench.root / "first", baseline="none", isolation=level)
+    first = run.judgement.report
     (bench.path / "asked.log").unlink()
-    assert bench.run(given(cluster)).ret == 0
+    assert bench.run(given(cluster), f"--bench-isolation={level}").ret == 0
     record = bench.record()
     assert record["report"]["run_id"] == first.run_id
     assert record["report"]["plan_id"] == first.plan_id

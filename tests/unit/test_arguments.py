@@ -13,7 +13,6 @@ from benchgate.wire.run_options import RUN_OPTIONS
 from benchgate.wire.shard import Shard
 
 ALONE = {
-    "isolation": "process",
     "executor": "dask://h:1",
     "shard": shard("1/2"),
     "stop": "decided",
@@ -47,7 +46,6 @@ def test_each_pair_that_excludes_each_other_has_a_line():
         ("record", "baseline", "one system at a time"),
         ("replay", "baseline", "one system at a time"),
         ("record", "executor", "record where the run is started"),
-        ("isolation", "executor", "the workers of a cluster isolate no trials"),
         ("shard", "record", "neither recorded nor replayed"),
         ("shard", "replay", "neither recorded nor replayed"),
         ("reobserve", "replay", "they are new"),
@@ -80,6 +78,7 @@ def test_no_option_lowers_the_level_that_the_class_declares():
     assert read(declared, isolation="none")["isolation"] == "process"
     assert read(declared, isolation="sandbox")["isolation"] == "sandbox"
     assert read(isolation="none")["isolation"] == "none"
+    assert read(declared, isolation="none", executor="dask://h:1")["isolation"] == "process"
 
 
 @pytest.mark.parametrize(
@@ -88,6 +87,7 @@ def test_no_option_lowers_the_level_that_the_class_declares():
         {"record": "a", "baseline": "pinned"},
         {"record": "a", "resume": "auto"},
         {"replay": "a", "executor": "dask://h:1"},
+        {"isolation": "process", "executor": "dask://h:1"},
         {"shard": shard("1/2"), "resume": "auto", "baseline": "run:old"},
     ],
 )

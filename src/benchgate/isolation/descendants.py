@@ -66,13 +66,12 @@ def end(spared: Collection[int] = (), *, kept: Collection[int] = ()) -> dict[int
         with suppress(ChildProcessError):
             while (ended := os.waitpid(-1, os.WNOHANG))[0]:
                 statuses[ended[0]] = ended[1]
-        # The children of this process last: what has lost its parent meanwhile is among them.
-        found = []
-        for parent in (*kept, os.getpid()):
-            found += [pid for pid in children(parent) if pid not in stay]
-        if kept:
+        found: list[int] = []
+        for parent in kept:
             # Those that have ended stay in the list until their parent, which is stopped, asks for them.
-            found = [pid for pid in found if not has_ended(pid)]
+            found += [pid for pid in children(parent) if pid not in stay and not has_ended(pid)]
+        # Its own children last: what has lost its parent meanwhile is among them.
+        found += [pid for pid in children(os.getpid()) if pid not in stay]
         if not found:
             return statuses
         # It grows: once it is stopped, a process has all children that it will have.

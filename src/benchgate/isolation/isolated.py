@@ -109,11 +109,7 @@ class Isolated:
         limit: float,
         out: Path | None,
     ) -> None:
-        if sys.platform != "linux" or not os.path.exists(f"/proc/self/task/{os.getpid()}/children"):
-            what = "needs Linux with /proc, as in a container"
-            raise EvalError(f"isolation={level} {what}; this is {sys.platform}")
-        if level == "sandbox":
-            sandbox.check()
+        check_level(level)
         self._bench = bench
         self._level = level
         self._jobs = jobs
@@ -183,6 +179,13 @@ class Isolated:
 
         observer = runner.observer and runner.observer._replace(call=observe)
         return replace(runner, system=called, score=score, alone=False, observer=observer)
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether so many of its processes have died that it runs no trials any more."""
+        if max(self._ended.values()) >= MOST_OF_A_JUDGE:
+            return True
+        return self._deaths >= MOST_DEATHS
 
     def close(self) -> None:
         """End all that runs, and remove its folders."""
@@ -398,6 +401,15 @@ class Isolated:
     def _check_deaths(self, request: TrialRequest) -> None:
         if self._deaths >= MOST_DEATHS:
             raise FailedElsewhere(request.not_run(f"its process died {MOST_DEATHS} times in a row"))
+
+
+def check_level(level: str) -> None:
+    """Check that this machine can isolate; :raises EvalError: says what is missing."""
+    if sys.platform != "linux" or not os.path.exists(f"/proc/self/task/{os.getpid()}/children"):
+        what = "needs Linux with /proc, as in a container"
+        raise EvalError(f"isolation={level} {what}; this is {sys.platform}")
+    if level == "sandbox":
+        sandbox.check()
 
 
 def grants(bench: LoadedClass, wanted: object) -> tuple[str, SystemEntry]:

@@ -90,7 +90,9 @@ class BenchSession:
     def _followed(self, name: str, values: dict[str, Any]) -> RunSettings:
         """Return settings; somebody at a terminal can only follow trials in this process, which count for nothing."""
         given = self.config.option
-        if values["isolation"] != "none" and (given.usepdb or given.trace or given.capture == "no"):
+        follows = given.usepdb or given.trace or given.capture == "no"
+        # Nobody can follow what workers of a cluster run, and there no option lowers the level of a class.
+        if follows and values["isolation"] != "none" and values["executor"] is None:
             self.watched.add(name)
             values |= {"isolation": "none", "baseline": "none"}
         return RunSettings.of_options(values, task_class=name)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from benchgate.models import Side
+    from benchgate.models import Isolation, Side
     from benchgate.trials.executor import TrialRecord
 
 
@@ -42,17 +42,40 @@ def versions(packages: Iterable[str] = ()) -> dict[str, str]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Apart:
+    """
+    How the systems of a class run in processes of their own.
+
+    :param level: above ``none``.
+    :param limit: seconds that the import of a system may take.
+    :param systems: the names of all that will run. Their processes are started together: what judges them is imported
+        before any system exists.
+    """
+
+    level: Isolation
+    limit: float
+    systems: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SentClass:
     """
     A task class as it was sent.
 
-    :param sha256: of its folder as it was packed; a worker has the class by this name.
+    :param sha256: of its folder as it was packed.
     :param session: that sent it: a worker that another session has compared may differ from this one.
+    :param apart: ``None`` at level ``none``: the worker imports the systems itself.
     """
 
     name: str
     sha256: str
     session: str
+    apart: Apart | None = None
+
+    @property
+    def key(self) -> tuple[str, Apart | None]:
+        """What a worker has the class by: equal for all sessions that send the same, to be run in the same way."""
+        return self.sha256, self.apart
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,7 @@ from collections import defaultdict
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 
@@ -35,11 +36,12 @@ from benchgate.remote.worker_bench import declared
 from benchgate.wire.canonical import sha256_hex
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
     from benchgate.loader.loaded_class import LoadedClass
     from benchgate.loader.systems import NamedSystem
+    from benchgate.remote.attempt import Apart
     from benchgate.trials.executor import TrialRecord, TrialRequest
     from benchgate.trials.pacing import Pacing
     from benchgate.trials.spending import Spending
@@ -61,11 +63,18 @@ class Cluster:
 
     :param address: as ``dask://HOST:PORT``, of the scheduler.
     :param systems: each class with each of its systems that will run.
+    :param apart: how they run in processes of their own, by the names of the classes that name a level.
     :raises EvalError: a system has no name by which a worker could find it.
     """
 
-    def __init__(self, address: str, systems: Iterable[tuple[LoadedClass, NamedSystem]]) -> None:
+    def __init__(
+        self,
+        address: str,
+        systems: Iterable[tuple[LoadedClass, NamedSystem]],
+        apart: Mapping[str, Apart] = MappingProxyType({}),
+    ) -> None:
         self._address = address
+        self._apart = apart
         self._benches: dict[str, LoadedClass] = {}
         self._packed: dict[str, tuple[SentClass, Callable[[bytes], Answer], bytes]] = {}
         self._systems: dict[str, dict[str, dict[str, str | None]]] = defaultdict(dict)
@@ -92,7 +101,8 @@ class Cluster:
         session, here = uuid4().hex, versions(imported_packages())
         for name, bench in self._benches.items():
             data = pack(bench.path)
-            sent = SentClass(name=name, sha256=sha256_hex(data), session=session)
+            apart = self._apart.get(name)
+            sent = SentClass(name=name, sha256=sha256_hex(data), session=session, apart=apart)
             call = partial(receive, sent, self._systems[name], here, may_be_mixed=may_be_mixed)
             self._packed[name] = sent, call, data
         self._client = connect(self._address)

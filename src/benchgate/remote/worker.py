@@ -6,6 +6,7 @@ On a Dask worker :func:`receive` takes a class, and :func:`run_attempt` runs one
 
 from __future__ import annotations
 
+import math
 import sys
 import tempfile
 import time
@@ -16,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.errors import MAX_MESSAGE, EvalError, brief, excerpt
-from benchgate.live.executor import LiveExecutor
+from benchgate.live.executor import GRACE, LiveExecutor
 from benchgate.remote.attempt import BENCHGATE, Answer, versions
 from benchgate.remote.worker_bench import worker_benches
 from benchgate.trials.inputs import marked_modified
@@ -52,7 +53,7 @@ def run_request(request: TrialRequest, bench_root: Path) -> TrialRecord:
     key = worker_benches().open(request.case.task_class, bench_root)
     with worker_benches().using(key) as bench:
         assert bench is not None  # noqa: S101 - it was opened above
-        run = partial(_run, bench.runner(bench.system(request.system), alone=True))
+        run = partial(_run, bench.runner(bench.system(request.system), request.limit))
         return Pacing(0, Turns(None)).run(run, request, time.sleep)
 
 
@@ -75,11 +76,11 @@ def receive(
     try:
         mixed = _compared(there, may_be_mixed=may_be_mixed)
         folder = Path(tempfile.mkdtemp(prefix="benchgate-", dir=worker.local_directory))
-        worker_benches().receive(sent.name, sent.sha256, data, folder)
-        with worker_benches().using(sent.sha256) as bench:
+        worker_benches().receive(sent, data, folder, worker.state.nthreads)
+        with worker_benches().using(sent.key) as bench:
             for name, declares in systems.items():
                 if bench is not None:
-                    bench.check(name, declares, worker.state.nthreads)
+                    bench.check(name, declares)
     except EvalError as error:
         return Answer(kind="refused", worker=worker.address, why=str(error))
     except Exception as error:
@@ -101,7 +102,7 @@ def run_attempt(attempt: Attempt) -> Answer:
     worker = get_worker()
     answer = partial(Answer, worker=worker.address)
     try:
-        return _answered(attempt, worker, answer)
+        return _answered(attempt, answer)
     except (
         Exception
     ) as error:  # outside the trial, by something that its system changed in this process
@@ -117,9 +118,9 @@ def _said(error: Exception) -> str:
     return excerpt(f"{type(error).__name__}: {text}", MAX_MESSAGE)
 
 
-def _answered(attempt: Attempt, worker: Any, answer: Callable[..., Answer]) -> Answer:
+def _answered(attempt: Attempt, answer: Callable[..., Answer]) -> Answer:
     try:
-        with worker_benches().using(attempt.sent.sha256) as bench:
+        with worker_benches().using(attempt.sent.key) as bench:
             if bench is None or attempt.sent not in worker_benches().compared:
                 return answer(kind="lacks")
             system = bench.system(attempt.system)
@@ -128,9 +129,11 @@ def _answered(attempt: Attempt, worker: Any, answer: Callable[..., Answer]) -> A
                 return answer(kind="changed")
             if not _is_first(attempt.id):
                 return answer(kind="elsewhere")
-            runner = bench.runner(system, alone=worker.state.nthreads == 1)
+            runner = bench.runner(system, request.limit)
+            # Whoever watches the processes keeps the limit.
+            grace = math.inf if bench.is_apart else GRACE
             try:
-                record = _run(runner, request)
+                record = _run(runner, request, grace)
             except KeyboardInterrupt:  # of the system; here it would end the worker
                 return answer(kind="interrupted")
             where = record.raised_at and bench.relative(record.raised_at[0])
@@ -174,10 +177,11 @@ def _is_first(attempt_id: str) -> bool:
     return True
 
 
-def _run(runner: TrialRunner, request: TrialRequest) -> TrialRecord:
-    """Run a trial in a thread that can be given up at its limit, with its own prints."""
+def _run(runner: TrialRunner, request: TrialRequest, grace: float = GRACE) -> TrialRecord:
+    """Run a trial with its own prints, in a thread that can be given up some seconds after its limit."""
     # One for each trial: while it is open, nothing can end the process, and Dask must be able to.
-    call = LiveExecutor(lambda request, _: runner.run(request), 1, prints=worker_benches().prints)
+    prints = worker_benches().prints
+    call = LiveExecutor(lambda request, _: runner.run(request), 1, prints=prints, grace=grace)
     with closing(call) as executor:
         record = executor.submit(request).result()
     if runner.masker is None or not record.printed:

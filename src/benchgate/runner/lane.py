@@ -147,10 +147,20 @@ def connected(runs: Collection[RunRequest], stack: ExitStack) -> Cluster | None:
     given = next((run.settings for run in runs), None)
     if given is None or given.executor is None:
         return None
+    from benchgate.remote.attempt import Apart
     from benchgate.remote.cluster import Cluster
 
     systems = [(run.bench, one) for run in runs for one in run.systems.values()]
-    cluster = Cluster(given.executor, systems)
+    apart = {
+        run.bench.name: Apart(
+            level=run.settings.isolation,
+            limit=run.settings.timeout,
+            systems=tuple(sorted({one.name for one in run.systems.values()})),
+        )
+        for run in runs
+        if run.settings.isolation != "none"
+    }
+    cluster = Cluster(given.executor, systems, apart)
     stack.callback(cluster.close)
     cluster.open(may_be_mixed=given.allow_mixed_workers == "yes")
     return cluster

@@ -239,11 +239,14 @@ def found_systems(
     from benchgate.isolation.isolated import Isolated, grants
 
     entries = {side: grants(bench, one) for side, one in asked.items()}
+    jobs = settings.jobs
+    if settings.executor is not None:  # here a system is only asked what it declares
+        jobs = 1
     processes = Isolated(
         bench,
         dict(entries.values()),
         settings.isolation,
-        jobs=settings.jobs,
+        jobs=jobs,
         limit=settings.timeout,
         out=settings.out,
     )

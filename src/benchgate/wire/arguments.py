@@ -154,7 +154,6 @@ CONFLICTS: Final = (
     ("record", "baseline", ONE_SYSTEM),
     ("replay", "baseline", ONE_SYSTEM),
     ("record", "executor", "record where the run is started"),
-    ("isolation", "executor", "the workers of a cluster isolate no trials"),
     ("shard", "record", WHOLE),
     ("shard", "replay", WHOLE),
     ("reobserve", "replay", "either the observations are recorded ones, or they are new"),
