@@ -94,7 +94,6 @@ class Waiting:
 
 def _wait(start: Start, called: Any, waiting: socket.socket) -> None:
     keep_open({waiting.fileno()})
-    rehearse()
     _, descriptors, _, _ = socket.recv_fds(waiting, 9, 2)
     if descriptors:
         _run(start, called, *descriptors)
