@@ -157,6 +157,46 @@ def test_daemons_end_before_the_output_is_scored(bench, run, tmp_path):
     assert {result.outcome for result in run().per_case} == {"scored"}
 
 
+def test_a_daemon_without_its_first_thread_ends_too(bench, run, tmp_path):
+    bench.system(f"""
+        import ctypes, os, threading, time
+        if not os.fork():
+            def tick():
+                while True:
+                    with open("{tmp_path}/" + case.case_id, "a") as file:
+                        file.write("x")
+                    time.sleep(0.01)
+            threading.Thread(target=tick).start()
+            ctypes.CDLL(None).syscall(60)  # exit, of this thread alone
+        while not os.path.exists("{tmp_path}/" + case.case_id):
+            time.sleep(0.01)
+    """)
+    bench.rubric(f"""
+        import os, time
+        before = os.path.getsize("{tmp_path}/" + case.case_id)
+        time.sleep(0.2)
+        assert os.path.getsize("{tmp_path}/" + case.case_id) == before
+    """)
+    assert {result.outcome for result in run().per_case} == {"scored"}
+
+
+def test_a_trial_that_speaks_without_end_is_cut_off(bench, run, monkeypatch):
+    monkeypatch.setattr("benchgate.isolation.call.PATIENCE", 0.5)
+    bench.system("""
+        import os, signal, time
+        channel = next(n for n in range(3, 99) if os.path.exists(f"/proc/self/fd/{n}"))
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM])
+        while case.case_id == "01":
+            os.write(channel, b" ")
+            time.sleep(0.1)
+    """)
+    started = time.monotonic()
+    report = run(timeout=1.0)
+    assert time.monotonic() - started < 20
+    assert _result(report).outcome == "timeout"
+    assert [_result(report, case_id).outcome for case_id in ("02", "03")] == ["scored"] * 2
+
+
 def test_a_trial_over_its_limit_ends_soon_while_others_go_on(bench, run):
     bench.case("01", timeout_seconds="1")
     bench.system("""

@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from benchgate.artifacts.run_kinds import RunRecord
+from benchgate.cli import main
 from benchgate.errors import EvalError
 from benchgate.verify.against_bench import Terms
+from benchgate.wire.shard import Shard
 from tests.engine.test_isolation import without_sandbox
 
 pytestmark = pytest.mark.skipif(bool(without_sandbox()), reason=without_sandbox())
@@ -342,3 +344,48 @@ def test_a_rubric_imports_nothing_that_is_newer_than_systems(bench, run):
     last = report.per_case[-1].failure_modes[0].detail
     assert f"{late} was changed after the rubric was imported" in last
     assert not report.complete
+
+
+def test_a_long_digest_is_wrong_use_at_every_level(bench, run):
+    bench.append("system.py", "system.digest = lambda: 'd' * 5000\n")
+    for level in ("none", "process"):
+        with pytest.raises(EvalError, match="a digest of 5000 characters; at most 4096 are kept"):
+            run(level)
+
+
+def test_what_an_import_prints_is_shown_by_the_session(bench, run, capfd):
+    bench.append("system.py", "print('imported \\x1b[2J')\n")
+    assert run("process").complete
+    err = capfd.readouterr().err
+    assert "imported \\x1b[2J" in err
+
+
+def test_a_package_wins_over_a_module_of_its_name(bench, run):
+    bench.write("agents.py", "raise ValueError('the module')")
+    text = (bench.path / "system.py").read_text()
+    bench.write("agents/__init__.py", text)
+    bench.write("registration.py", bench_registration("agents:system"))
+    for level in ("none", "process", "sandbox"):
+        assert run(level).passed_count == 3
+
+
+def test_a_link_in_the_code_of_a_system_is_wrong_use(bench, run, tmp_path):
+    (tmp_path / "elsewhere.txt").write_text("key = 1")
+    (bench.path / "facts.py").symlink_to(tmp_path / "elsewhere.txt")
+    text = (bench.path / "system.py").read_text()
+    bench.write("system.py", f"from . import facts\n{text}")
+    with pytest.raises(EvalError, match=r"its code has the link .*/facts\.py, which leads to"):
+        run()
+    assert run("process").passed_count == 3
+
+
+def test_a_merge_keeps_the_rights_of_its_parts(bench):
+    bench.write("weights/w.txt", "7")
+    bench.grant(reads=["weights"], network=True)
+    for part in (1, 2):
+        parts = bench.root / "parts"
+        bench.engine(isolation="sandbox", baseline="none", shard=Shard(part, 2), out=parts)
+    folders = sorted(str(path.parent) for path in parts.rglob("trials.sha256"))
+    assert main(["merge", *folders, f"--out={bench.out}"]) == 0
+    report = bench.record()["report"]
+    assert (report["isolation_class"], report["reads"]) == ("sandbox+network", ["weights"])

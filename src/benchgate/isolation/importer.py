@@ -50,8 +50,10 @@ def import_system(start: Start, number: int, prints: int) -> None:
         declared = Declared.by(called)
         ready_to_fork()
     except Exception as error:
+        sys.stdout.flush()
         send(watcher, {"fault": _told(start, error)})
         return
+    sys.stdout.flush()  # or each call would print it again
     if start.layer is not None:
         called = _Sandboxed(called)
     waiting = Waiting(start, called)
