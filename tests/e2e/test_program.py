@@ -75,6 +75,7 @@ def test_a_bench_imports_from_pythonpath(packaged):
 def test_a_folder_to_import_from_counts_for_one_command(packaged, capsys, monkeypatch):
     before = list(sys.path)
     given = ["--task-class=echo", f"--bench-root={packaged.root / 'bench'}"]
+    packaged.append("registration.py", "import agents\n")
     (packaged.root / "docs").mkdir()
     (packaged.root / "docs" / "trust-tiers.toml").touch()
     assert main(["run", *given, "--pythonpath=src", "--out=.benchgate"]) == 0

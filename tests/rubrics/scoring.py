@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchgate.ids import trial_seed
-from benchgate.loader.loaded_class import named
+from benchgate.loader.systems import find_system
 from benchgate.loader.task_class import class_folders
 from benchgate.testing import loaded_class
 from benchgate.trials.containment import WorkFolder
@@ -174,11 +174,11 @@ def _with(value: Any, place: tuple[str, ...], junk: Any, *, drop: bool = False) 
 def made_by(bench: LoadedClass, case: BenchCase) -> dict[str, str]:
     """Return what each registered system makes of a case, by its name, as the harness keeps it."""
     made = {}
-    for name, system in sorted(bench.task_class.systems.items()):
-        found = named(name, system)
+    for name in sorted(bench.task_class.systems):
+        found = find_system(bench.task_class, name)
         with closing(found), WorkFolder() as work:
             given = {"expected_path": None, "work_path": work.path(), "checkpoint": found.handed()}
-            made[name] = output_json(system(case.model_copy(update=given)))
+            made[name] = output_json(found.call(case.model_copy(update=given)))
     return made
 
 

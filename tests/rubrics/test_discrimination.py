@@ -43,9 +43,9 @@ def toy(bench, scoring, monkeypatch):
     """A bench of three cases with two systems; the second gives no answer."""
     monkeypatch.setattr(scoring, "BENCH", bench.path.parent)
     registration = (bench.path / "registration.py").read_text()
-    systems = 'systems={"shout": system}'
+    systems = 'systems={"shout": "system:system"}'
     assert systems in registration
-    silent = 'systems={"shout": system, "silent": lambda case: {}}, default_system="shout"'
+    silent = 'systems={"shout": "system:system", "silent": lambda case: {}}, default_system="shout"'
     bench.write("registration.py", registration.replace(systems, silent))
     return bench
 
