@@ -709,7 +709,7 @@ def test_a_sandbox_has_what_programs_need(bench, run):
     assert {result.outcome for result in report.per_case} == {"scored"}, _told(report)
     assert report.isolation_class == "sandbox+network"
     bench.grant(reads=["/"])
-    with pytest.raises(EvalError, match=r"it is to read /, which shows .*/cases"):
+    with pytest.raises(EvalError, match=r"shout is granted /, which shows .*/cases"):
         run("sandbox")
 
 

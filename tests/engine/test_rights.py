@@ -91,20 +91,20 @@ HIDDEN = [
 @pytest.mark.parametrize("path", HIDDEN)
 def test_no_grant_shows_what_is_right(bench, run, path):
     bench.grant(reads=[path])
-    with pytest.raises(EvalError, match=r"shout: it is to read /.*; no system may"):
+    with pytest.raises(EvalError, match=r"shout is granted /.*; a sandbox hides"):
         run()
 
 
 @pytest.mark.parametrize("path", ["cases/01/expected/answer.txt", "rubric.py"])
 def test_a_checkpoint_obeys_the_rules_of_reads(bench, run, path):
     bench.grant(checkpoint=path)
-    with pytest.raises(EvalError, match="it is to read"):
+    with pytest.raises(EvalError, match="shout is granted /"):
         run()
 
 
 def test_a_grant_of_what_is_not_there_is_wrong_use(bench, run):
     bench.grant(reads=["weights"])
-    with pytest.raises(EvalError, match=r"it is to read /.*/weights, which is not there"):
+    with pytest.raises(EvalError, match=r"is granted /.*/weights, which does not exist"):
         run()
 
 
@@ -151,7 +151,7 @@ def bench_registration(call):
 def test_a_system_that_imports_what_is_hidden_is_wrong_use(bench, run, module):
     text = (bench.path / "system.py").read_text()
     bench.write("system.py", f"def later():\n    from . import {module}\n{text}")
-    with pytest.raises(EvalError, match=rf"it is to read .*/{module}\.py; no system"):
+    with pytest.raises(EvalError, match=rf"its code has .*/{module}\.py; a sandbox"):
         run()
 
 

@@ -119,9 +119,9 @@ def _told(start: Start, error: Exception) -> str:
     cause = error.__cause__ or error
     if start.layer is not None and isinstance(cause, PermissionError):
         return f"{text}; {HIDDEN}"
-    if isinstance(cause, EvalError | ImportError):
+    if isinstance(cause, EvalError | ImportError | AttributeError):
         return text
-    return f"{text}; its environment has the names of an allow list, to which pass_env in gate.toml adds"
+    return f"{text}; it sees few environment variables: pass_env in gate.toml names more"
 
 
 class _Unlisted(MetaPathFinder):
@@ -173,5 +173,7 @@ class _Sandboxed:
 
 
 def _hint(error: PermissionError) -> None:
-    if error.filename is not None:
-        error.strerror = f"{error.strerror}; {HIDDEN}"
+    hint = HIDDEN
+    if error.filename is None:
+        hint = "at level sandbox some calls are refused, and sockets unless 'network' is granted"
+    error.strerror = f"{error.strerror}; {hint}"

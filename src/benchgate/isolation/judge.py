@@ -55,8 +55,8 @@ def judge(start: Start, ready: int) -> None:
         send(
             session,
             {
-                "fault": f"{str(error)[-2000:]}; its environment has the names of an allow list, to "
-                "which observer_env in gate.toml adds"
+                "fault": f"{str(error)[-2000:]}; it sees few environment variables: "
+                "observer_env in gate.toml names more"
             },
         )
         return

@@ -41,11 +41,7 @@ def granted(class_path: Path, name: str, entry: SystemEntry, out: Path | None) -
     :raises EvalError: that would show it what is hidden.
     """
     whole = hidden(class_path, out)
-    for place in sandbox.READABLE:
-        if found := _shown(Path(place).resolve(), whole):
-            raise EvalError(
-                f"isolation=sandbox: {place}, which is read, has {found.name} of {class_path.name}"
-            )
+    _check_machine(class_path, whole)
     own = []
     if isinstance(entry.call, str):
         own = list(_own_code(class_path, name, entry.call))
@@ -53,12 +49,21 @@ def granted(class_path: Path, name: str, entry: SystemEntry, out: Path | None) -
     named = [class_path / path for path in entry.reads]
     if entry.checkpoint is not None:
         named.append(class_path / entry.checkpoint)
-    for path in (*own, *named):
-        _check(name, path, whole)
+    for path in own:
+        _check(f"{name}: its code has {path}", path, whole)
     for path in named:
+        _check(f"{name} is granted {path}", path, whole)
         if not path.exists():
-            raise EvalError(f"isolation=sandbox: {name}: it is to read {path}, which is not there")
+            raise EvalError(f"isolation=sandbox: {name} is granted {path}, which does not exist")
     return tuple(dict.fromkeys(str(path.resolve()) for path in (*own, *named)))
+
+
+def _check_machine(class_path: Path, whole: tuple[Path, ...]) -> None:
+    """Raise EvalError if the bench lies where the machine's programs and libraries are."""
+    for place in sandbox.READABLE:
+        if found := _shown(Path(place).resolve(), whole):
+            what = f"{place}, which is read, has {found.name} of {class_path.name}"
+            raise EvalError(f"isolation=sandbox: {what}")
 
 
 def _check_links(name: str, class_path: Path, own: list[Path]) -> None:
@@ -71,15 +76,14 @@ def _check_links(name: str, class_path: Path, own: list[Path]) -> None:
             raise EvalError(f"isolation=sandbox: {name}: {what}; name that in 'reads'")
 
 
-def _check(name: str, path: Path, whole: tuple[Path, ...]) -> None:
-    """Raise EvalError if a system would see by a path what is hidden from it."""
+def _check(what: str, path: Path, whole: tuple[Path, ...]) -> None:
+    """Raise EvalError if a system would see by a path what is hidden from it; ``what`` says who has the path."""
     found = _shown(path.resolve(), whole)
     if found is None:
         return
-    what = f"it is to read {path}"
     if found != path:
         what += f", which shows {found}"
-    raise EvalError(f"isolation=sandbox: {name}: {what}; no system may read that")
+    raise EvalError(f"isolation=sandbox: {what}; a sandbox hides that from every system")
 
 
 def _shown(path: Path, whole: tuple[Path, ...]) -> Path | None:
@@ -94,7 +98,7 @@ def _own_code(class_path: Path, name: str, call: str) -> Iterator[Path]:
     begin = module_file(class_path, name, call)
     systems = class_path / SYSTEMS
     if begin is None:
-        return  # the import will say so
+        raise EvalError(f"isolation=sandbox: {name}: there is no file of the module of {call!r}")
     if begin.is_relative_to(class_path):
         if systems.is_dir():
             yield systems

@@ -51,6 +51,8 @@ def registered_system(class_path: Path, name: str) -> SystemEntry:
         for key, value in zip(systems.keys, systems.values, strict=True):
             if literal(key) == name:
                 try:
+                    if literal(value) is ...:
+                        raise ValueError("part of it is computed")  # noqa: TRY301 - as other faults
                     return SystemEntry.of(literal(value))
                 except ValueError as error:
                     why = f"system {name!r} is not written as a text or a dict of literals: {error}"
