@@ -18,7 +18,7 @@ from benchgate.isolation.attempt import Waiting, ready_to_fork
 from benchgate.isolation.descendants import DUMPABLE, PRCTL, keep_open
 from benchgate.isolation.messages import IMPORT, send
 from benchgate.isolation.privileges import drop, drop_tracing, unreadable
-from benchgate.loader.imports import BenchFinder
+from benchgate.loader.imports import INIT, BenchFinder, source_in
 from benchgate.loader.systems import Declared, imported_system
 from benchgate.registry import FLOORS
 
@@ -134,16 +134,15 @@ class _Unlisted(MetaPathFinder):
         target: ModuleType | None = None,  # noqa: ARG002 - the signature is the import system's
     ) -> ModuleSpec | None:
         for folder in sys.path if path is None else path:
-            place = Path(folder, fullname.rpartition(".")[2])
-            for file in (place / "__init__.py", place.with_suffix(".py")):
-                if not file.is_file():
-                    continue
-                try:
-                    file.open("rb").close()
-                except PermissionError as error:
-                    raise ImportError(f"{file} may not be read: {HIDDEN}", name=fullname) from error
-                locations = [str(place)] if file.name == "__init__.py" else None
-                return spec_from_file_location(fullname, file, submodule_search_locations=locations)
+            file = source_in(folder, fullname.rpartition(".")[2])
+            if file is None:
+                continue
+            try:
+                file.open("rb").close()
+            except PermissionError as error:
+                raise ImportError(f"{file} may not be read: {HIDDEN}", name=fullname) from error
+            locations = [str(file.parent)] if file.name == INIT else None
+            return spec_from_file_location(fullname, file, submodule_search_locations=locations)
         return None
 
 

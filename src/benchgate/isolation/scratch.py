@@ -14,7 +14,7 @@ from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Final
 
-from benchgate.trials.containment import removed
+from benchgate.trials.containment import REMOVE, removed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
 PREFIX: Final = "benchgate-isolated-"
 
 FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
-
-REMOVE: Final = 'chmod -R u+rwX "$0"; rm -rf "$0"'
-"""Not in Python, which opens a file for each level: a deep tree would leave none for the session."""
 
 
 @contextmanager

@@ -26,6 +26,17 @@ if TYPE_CHECKING:
 PACKAGE: Final = "_benchgate_bench"
 
 
+INIT: Final = "__init__.py"
+
+
+def source_in(folder: Path | str, name: str) -> Path | None:
+    """Return the Python file of a package or module in a folder, which need not be listed; Python's own order."""
+    for file in (Path(folder, name, INIT), Path(folder, f"{name}.py")):
+        if file.is_file():
+            return file
+    return None
+
+
 class SourceOnlyLoader(SourceFileLoader):
     """
     Compiles what the source says, whatever bytecode lies beside it: that is in no digest.
@@ -94,21 +105,16 @@ class BenchFinder(MetaPathFinder):
     def _module(self, fullname: str, path: Sequence[str]) -> ModuleSpec | None:
         name = fullname.rpartition(".")[2]
         for folder in path:
-            package = Path(folder, name, "__init__.py")
-            if package.is_file():
-                loader = self._loader(fullname, package)
-                locations = [str(package.parent)]
+            file = source_in(folder, name)
+            if file is not None:
+                locations = [str(file.parent)] if file.name == INIT else None
+                loader = self._loader(fullname, file)
                 return spec_from_file_location(
-                    fullname, package, loader=loader, submodule_search_locations=locations
+                    fullname, file, loader=loader, submodule_search_locations=locations
                 )
-            module = Path(folder, f"{name}.py")
-            if module.is_file():
-                return spec_from_file_location(
-                    fullname, module, loader=self._loader(fullname, module)
-                )
-            if package.parent.is_dir():
+            if Path(folder, name).is_dir():
                 spec = ModuleSpec(fullname, None, is_package=True)
-                spec.submodule_search_locations = [str(package.parent)]
+                spec.submodule_search_locations = [str(Path(folder, name))]
                 return spec
         return None
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from benchgate.errors import EvalError, SystemNotFound
-from benchgate.loader.imports import PACKAGE, module_name
+from benchgate.loader.imports import PACKAGE, module_name, source_in
 from benchgate.loader.system_checkpoint import SystemCheckpoint
 from benchgate.registry import SystemEntry
 
@@ -238,10 +238,7 @@ def module_file(class_path: Path, name: str, call: str) -> Path | None:
             if not locations:
                 return Path(str(spec.origin))
             place = Path(locations[0], *parts[1:])
-    for file in (place / "__init__.py", place.with_suffix(".py")):  # as Python looks for them
-        if file.is_file():
-            return file
-    return None
+    return source_in(place.parent, place.name)
 
 
 def checkpoint_of(task_class: TaskClass, entry: SystemEntry) -> Path | None:

@@ -10,7 +10,7 @@ import tempfile
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, ClassVar, NoReturn
+from typing import TYPE_CHECKING, ClassVar, Final, NoReturn
 
 from benchgate.errors import EvalError
 
@@ -69,6 +69,10 @@ class WorkFolder(AbstractContextManager["WorkFolder"]):
             removed(self._path)
 
 
+REMOVE: Final = 'chmod -R u+rwX "$0"; rm -rf "$0"'
+"""Removes a folder that is closed to its owner, or deeper than a Python has descriptors for."""
+
+
 def removed(path: Path) -> None:
     """Remove a folder with all that is in it, also what is closed to its owner, or too deep for Python."""
     if path.is_symlink():  # what a system put in the place of its folder; it may lead anywhere
@@ -77,7 +81,7 @@ def removed(path: Path) -> None:
     with suppress(RecursionError):
         shutil.rmtree(path, ignore_errors=True)
     if path.exists():
-        command = ["sh", "-c", 'chmod -R u+rwX "$0"; rm -rf "$0"', str(path)]
+        command = ["sh", "-c", REMOVE, str(path)]
         subprocess.run(command, check=False, stderr=subprocess.DEVNULL)  # noqa: S603
 
 
