@@ -20,8 +20,9 @@ from pass_fail import power as pass_fail_power
 from scipy import stats
 from streams import stream
 
+from benchgate.gates.compared import Compared
+from benchgate.gates.deciding import deciding
 from benchgate.gates.policy import GatePolicy
-from benchgate.gates.weigh import significance
 from benchgate.statistics import Goal, paired_detectable, welch_detectable
 from benchgate.statistics.detectable import detectable
 from benchgate.statistics.paired import paired_test
@@ -127,8 +128,9 @@ def _welch_passes(n: int, baseline: int, candidate: int) -> bool:
     if baseline >= candidate:
         return False
     sides = [np.repeat([1.0, 0.0], [count, n - count]) for count in (baseline, candidate)]
-    arms = (arm(side, named=False) for side in sides)
-    return significance(*arms, GatePolicy()).passed
+    before, after = (arm(side, named=False) for side in sides)
+    compared = Compared(baseline=before, candidate=after, policy=GatePolicy())
+    return deciding(compared).answers().passed
 
 
 def planned_scores(number: int, n: int) -> dict[str, Any]:

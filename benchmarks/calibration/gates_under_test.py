@@ -15,23 +15,29 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import special
 
-from benchgate.gates import claims, weigh
+from benchgate.gates import pairs, pass_fail
 from benchgate.gates.figures import Arm
+from benchgate.gates.inference import Answers
 from benchgate.gates.policy import GatePolicy
+from benchgate.gates.two_samples import TwoSamples
 from benchgate.gates.vectors import compare_vectors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+
+def _without_bound(_: Any) -> Any:
+    """Answer by Welch's test alone."""
+    return lambda samples: Answers(
+        passed=samples.passed, limit=samples.policy.min_delta, p_value=samples.p_value
+    )
+
+
 QUICK = {
-    (claims, "pass_fail_test"): cache,
-    (claims, "pass_fail_p"): cache,
-    (weigh, "paired_interval"): lambda _: lambda *_, **__: (-math.inf, math.inf),
-    (weigh, "mover_bound"): lambda there: (
-        lambda b, c, policy: (
-            there(b, c, policy) if min(len({*b.scores}), len({*c.scores})) < 2 else None
-        )
-    ),
+    (pass_fail, "pass_fail_test"): cache,
+    (pass_fail, "pass_fail_p"): cache,
+    (pairs, "paired_interval"): lambda _: lambda *_, **__: (-math.inf, math.inf),
+    (TwoSamples, "better"): _without_bound,
 }
 RESAMPLES = 999
 BLOCK = 250

@@ -11,6 +11,7 @@ import pytest
 
 from benchgate.cli import COMMANDS
 from benchgate.gates.conditions import REASONS, REJECTING
+from benchgate.gates.deciding import WAYS
 from benchgate.gates.policy import GatePolicy
 from benchgate.models.case import CaseTable
 from benchgate.taxonomy import RESERVED
@@ -37,6 +38,11 @@ def test_the_tables_from_docstrings_are_as_they_are_now(name):
 
 def test_every_policy_key_is_in_the_table():
     assert sorted(first_column(page("policy"))) == sorted(GatePolicy.model_fields)
+
+
+def test_the_page_on_statistics_has_the_table_of_what_decides():
+    rows = [f"| {row.reason} | {row.what} |" for row in WAYS]
+    assert "\n".join(rows) in (DOCS / "explanation" / "statistics.md").read_text("utf-8")
 
 
 def test_every_reason_code_is_in_the_table_in_its_order_with_what_it_gives():

@@ -12,17 +12,17 @@ from __future__ import annotations
 
 import hashlib
 import math
-from itertools import product
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from benchgate.gates.claim_reasons import critical_objections, regressions
-from benchgate.gates.claims import gaffke_bound, pass_fail_counts
+from benchgate.gates.compared import Compared
 from benchgate.gates.decide import safety_objections
 from benchgate.gates.decision import Remark
 from benchgate.gates.looks import judged_at
 from benchgate.gates.missing import counted_as_best
+from benchgate.gates.pairs import Pairs
+from benchgate.gates.pass_fail import Counts, pass_fail_counts
 from benchgate.gates.safety import safety
-from benchgate.statistics.paired import paired_differences, paired_test
 from benchgate.statistics.pass_fail import pass_fail_p
 
 if TYPE_CHECKING:
@@ -52,34 +52,69 @@ def certificate(before: Arm, partial: Arm, stated: GatePolicy, look: int | None)
     if policy.claim == "no_regression":
         reasons += regressions(before, best, policy)
     elif not reasons:
-        for code, value, needed, may_pass in _tests(before, best, policy):
-            if may_pass:
+        for test in _tests(before, best, policy):
+            if test.may_pass:
                 return []
-            reasons.append((code, f"{value:.3g} at best, needed {needed:.3g}"))
+            reasons.append((test.code, f"{test.value:.3g} at best, needed {test.needed:.3g}"))
     return [Remark(code=code, message=text) for code, text in reasons]
 
 
-def _tests(before: Arm, best: Arm, policy: GatePolicy) -> Iterator[tuple[str, float, float, bool]]:
-    """Yield each test that some results may put in charge: its best value, its limit, and whether it may pass."""
-    pairs, level = before.paired_with(best) or (), policy.alpha / 2
-    limit = policy.min_delta if policy.margin is None else -policy.margin
-    labels = [pair.cluster for pair in pairs]
-    differences = paired_differences([p.before for p in pairs], [p.after for p in pairs])
+class _Best(NamedTuple):
+    """The best that a test can still reach, what it needs, and whether some result may pass it."""
+
+    code: str
+    value: float
+    needed: float
+    may_pass: bool
+
+
+def _tests(before: Arm, best: Arm, policy: GatePolicy) -> Iterator[_Best]:
+    """Yield each test that some results may put in charge."""
+    compared = Compared(baseline=before, candidate=best, policy=policy)
+    pairs = Pairs(compared)
     if policy.claim == "better":
-        flip = paired_test(differences, labels, alpha=policy.alpha, null_delta=limit).sign_flip
-        p, draws = flip.p_greater, flip.n_resamples or 99_999
+        yield _best_flip(pairs)
+    # The bound decides about a margin, and where clusters are alike.
+    low = pairs.lower_bound
+    yield _Best(
+        code="exact_lower_bound",
+        value=low or 0.0,
+        needed=compared.limit,
+        may_pass=low is None or low > compared.limit - _SLACK,
+    )
+    counts = pass_fail_counts(compared)
+    if counts is not None and before.sources == before.measured:
+        yield _best_count(compared, counts)
+
+
+def _best_flip(pairs: Pairs) -> _Best:
+    flip = pairs.guarded(pairs.compared.limit).sign_flip
+    level = pairs.policy.alpha / 2
+    p = flip.p_greater
+    error = 0.0
+    if flip.n > 20:
         # Up to 20 every p is exact; else this one, or that of other scores, may be drawn: its error in 99 % of draws.
-        error = 2.576 * math.sqrt(p * (1.0 - p) / draws) if flip.n > 20 else 0.0
-        yield "p_sign_flip", p, level, p - error <= level
-    low = gaffke_bound(differences, labels, policy)  # of a margin, or of clusters that are alike
-    yield "exact_lower_bound", low or 0.0, limit, low is None or low > limit - _SLACK
-    counts = pass_fail_counts(pairs, policy) if before.sources == before.measured else None
-    if counts is not None:
-        (gains, losses, n), least = counts, 1.0
-        left = [pair.before < pair.after for pair in pairs if pair.case_id in best.imputed]
-        lost = range(losses, losses + left.count(False) + 1)
-        for gained, failed in product(range(gains, gains - left.count(True) - 1, -1), lost):
-            if least > level and (gained - failed) / n > limit - _SLACK:
-                p = pass_fail_p(gained, failed, n, alpha=policy.alpha, null_delta=limit)
+        draws = flip.n_resamples or 99_999
+        error = 2.576 * math.sqrt(p * (1.0 - p) / draws)
+    return _Best(code="p_sign_flip", value=p, needed=level, may_pass=p - error <= level)
+
+
+def _best_count(compared: Compared, counts: Counts) -> _Best:
+    """Return the smallest exact p of all that the cases that are left, which count as passed so far, can still do."""
+    gains, losses, n = counts
+    level = compared.policy.alpha / 2
+    limit = compared.limit
+    left = [
+        pair.before < pair.after
+        for pair in compared.pairs
+        if pair.case_id in compared.candidate.imputed
+    ]
+    gained_at_least = gains - left.count(True)
+    lost_at_most = losses + left.count(False)
+    least = 1.0
+    for gained in range(gains, gained_at_least - 1, -1):
+        for lost in range(losses, lost_at_most + 1):
+            if least > level and (gained - lost) / n > limit - _SLACK:
+                p = pass_fail_p(gained, lost, n, alpha=compared.policy.alpha, null_delta=limit)
                 least = min(least, p)
-        yield "p_pass_fail", least, level, least <= level
+    return _Best(code="p_pass_fail", value=least, needed=level, may_pass=least <= level)

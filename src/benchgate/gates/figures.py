@@ -9,7 +9,7 @@ from pydantic import Field
 
 from benchgate.gates.claim_figures import Increase, PassFailFigures
 from benchgate.statistics.summary import grouped
-from benchgate.wire.model import Count, Number, WireModel
+from benchgate.wire.model import Count, Number, Text, WireModel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -183,6 +183,7 @@ class Significance(WireModel):
     The figures of the policy's binding test, then of both tests. ``None`` means undefined or not evaluated.
 
     :param p_value: two-sided, of the difference minus ``min_delta``, or plus the margin; ``confidence_level`` is 1 - p.
+    :param test: what decides: ``welch``, ``paired``, ``pass_fail``, or ``none`` where nothing is inferred.
     :param mean_delta: candidate's mean, ``trained_mean_reward``, minus the baseline's; its interval is at 1 - alpha.
     :param p_regression: one-sided, for "the candidate is worse". Where values are constant it is ``None`` unless the
         bounded-support bound excludes 0 too, and alpha / 2, which that bound shows, if no p can be made.
@@ -205,7 +206,7 @@ class Significance(WireModel):
     passed: Annotated[bool, Field(alias="pass")]
     baseline_mean_reward: Number | None
     trained_mean_reward: Number | None
-    test: Literal["welch", "paired", "pass_fail", "none"]
+    test: Text
     p_regression: Number | None
     effect_size_g: Number | None
     exact_lower_bound: Number | None

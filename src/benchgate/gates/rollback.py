@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from benchgate.gates.compared import Compared
 from benchgate.gates.conditions import INCOMPARABLE, REASONS
+from benchgate.gates.deciding import TESTS_OF_MEANS, deciding
 from benchgate.gates.decision import PREFIX
 from benchgate.gates.looks import judged_at
-from benchgate.gates.weigh import significance
 from benchgate.wire.model import WireModel
 
 if TYPE_CHECKING:
@@ -83,7 +84,11 @@ def _absent(plain: set[str], figures: Figures) -> Iterator[str]:
 
 def _regressed(figures: Figures, policy: GatePolicy) -> bool:
     """Return whether the candidate is worse at alpha / 2."""
+    if figures.smallest < 2:
+        return False
     p = figures.significance.p_regression
-    if policy.claim == "no_regression":  # which infers nothing
-        p = significance(figures.baseline, figures.candidate, policy).p_regression
-    return figures.smallest > 1 and p is not None and p <= policy.alpha / 2
+    if policy.claim == "no_regression":
+        # That claim infers nothing; whether to go back is asked about other cases too.
+        compared = Compared(baseline=figures.baseline, candidate=figures.candidate, policy=policy)
+        p = deciding(compared, TESTS_OF_MEANS).p_regression
+    return p is not None and p <= policy.alpha / 2

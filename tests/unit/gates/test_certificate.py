@@ -11,7 +11,7 @@ from itertools import product
 import pytest
 
 from benchgate.aggregate import build_report
-from benchgate.gates import certificate as module
+from benchgate.gates import pairs
 from benchgate.gates.baseline import arm
 from benchgate.gates.certificate import certificate, ordered
 from benchgate.gates.decide import decide
@@ -259,7 +259,7 @@ def test_a_drawn_p_must_exceed_the_level_by_its_error(monkeypatch):
         return test
 
     for p, is_decided in ((0.0255, False), (0.03, True)):
-        monkeypatch.setattr(module, "paired_test", flip(p))
+        monkeypatch.setattr(pairs, "paired_test", flip(p))
         policy = make_policy({"test": "auto", "safety": "optional"})
         assert bool(certificate(before, partial, policy, None)) == is_decided
     assert made == [40, 40]

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from benchgate.gates.claims import cost_increase
+from benchgate.gates.cost import cost_increase
 from benchgate.gates.figures import Arm, CaseFacts
 from benchgate.gates.policy import GatePolicy
 from benchgate.gates.vectors import compare_vectors

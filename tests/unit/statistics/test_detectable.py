@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from benchgate.gates.compared import Compared
+from benchgate.gates.deciding import deciding
 from benchgate.gates.figures import Arm
 from benchgate.gates.policy import GatePolicy
-from benchgate.gates.weigh import significance
 from benchgate.statistics import Goal, paired_detectable, welch_detectable
 from benchgate.statistics.paired import paired_test
 from benchgate.statistics.pass_fail import pass_fail_p
@@ -71,8 +72,9 @@ def power(n: int, share: float, gain: float, null: float = 0.0, *, exact: bool) 
 @cache
 def welch_passes(n: int, baseline: int, candidate: int) -> bool:
     """Ask the gate about two samples that pass or fail."""
-    arms = (Arm(scores=tuple(passing(n, count))) for count in (baseline, candidate))
-    return significance(*arms, GatePolicy()).passed
+    before, after = (Arm(scores=tuple(passing(n, count))) for count in (baseline, candidate))
+    compared = Compared(baseline=before, candidate=after, policy=GatePolicy())
+    return deciding(compared).answers().passed
 
 
 @pytest.mark.parametrize("n", [12, 23, pytest.param(50, marks=pytest.mark.slow)])

@@ -1,0 +1,126 @@
+"""Which way to decide fits a policy and its data: the first row of a table that applies."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from benchgate.gates.pairs import ConstantPairs, Pairs, are_constant
+from benchgate.gates.pass_fail import MOST_PAIRS, PassFail, pass_fail_counts
+from benchgate.gates.two_samples import ConstantSamples, TwoSamples, has_constant_side
+from benchgate.gates.without_test import CaseByCase, TooFewCases
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from benchgate.gates.compared import Compared
+    from benchgate.gates.inference import Inference
+
+
+class Row(NamedTuple):
+    """
+    A way to decide.
+
+    :param applies: whether it can decide, if no row above it does.
+    :param reason: the same in words, for the table of docs/explanation/statistics.md.
+    :param what: what decides then.
+    """
+
+    way: type[Inference]
+    applies: Callable[[Compared], bool]
+    reason: str
+    what: str
+
+
+def _is_about_these_cases(compared: Compared) -> bool:
+    return compared.policy.claim == "no_regression"
+
+
+def _is_too_small(compared: Compared) -> bool:
+    return compared.size < 2
+
+
+def _can_be_counted(compared: Compared) -> bool:
+    # The exact test takes cases for independent.
+    return not compared.is_clustered and pass_fail_counts(compared) is not None
+
+
+def _are_constant_pairs(compared: Compared) -> bool:
+    return compared.compares_pairs and are_constant(compared)
+
+
+def _are_pairs(compared: Compared) -> bool:
+    return compared.compares_pairs
+
+
+def _always(_: Compared) -> bool:
+    return True
+
+
+WAYS: Final = (
+    Row(
+        CaseByCase,
+        _is_about_these_cases,
+        reason="The claim is `no_regression`",
+        what="each case by itself; no test",
+    ),
+    Row(
+        TooFewCases,
+        _is_too_small,
+        reason="A side has fewer than two cases",
+        what="nothing can be shown",
+    ),
+    Row(
+        PassFail,
+        _can_be_counted,
+        reason=f"Same cases on both sides, at most {MOST_PAIRS}, all scores 0 or 1, no clusters",
+        what="the exact test of pass and fail",
+    ),
+    Row(
+        ConstantPairs,
+        _are_constant_pairs,
+        reason="Same cases on both sides, all differences equal",
+        what="the exact bound, and the paired test if it has a p",
+    ),
+    Row(
+        Pairs,
+        _are_pairs,
+        reason="Same cases on both sides",
+        what="the paired test: sign flips with a guard against skew",
+    ),
+    Row(
+        ConstantSamples,
+        has_constant_side,
+        reason='Different cases or `test = "welch"`, all scores of a side equal',
+        what="the exact bound, and Welch's test if it has a p",
+    ),
+    Row(
+        TwoSamples,
+        _always,
+        reason='Different cases or `test = "welch"`',
+        what="Welch's test with a guard against skew",
+    ),
+)
+"""The ways to decide, the most special first; the last one always applies."""
+
+TESTS_OF_MEANS: Final = (WAYS[1], *WAYS[3:])
+"""Those that compare means whatever the claim is, and so never count gains and losses."""
+
+
+def deciding(compared: Compared, ways: tuple[Row, ...] = WAYS) -> Inference:
+    """Return the way that decides about the claim of the policy."""
+    row = next(row for row in ways if row.applies(compared))
+    return row.way(compared)
+
+
+def pairs_of(compared: Compared) -> Pairs:
+    """Return the test of the pairs, whatever decides."""
+    if are_constant(compared):
+        return ConstantPairs(compared)
+    return Pairs(compared)
+
+
+def samples_of(compared: Compared) -> TwoSamples:
+    """Return the test of two samples, whatever decides."""
+    if has_constant_side(compared):
+        return ConstantSamples(compared)
+    return TwoSamples(compared)

@@ -1,0 +1,152 @@
+"""The sign-flip test of pairs with its guard, for sides that have the same cases."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from benchgate.gates.constant import Constant
+from benchgate.gates.inference import MeanInference, freed
+from benchgate.statistics.bounds import constant_cases_needed, gaffke_lower
+from benchgate.statistics.clusters import is_constant
+from benchgate.statistics.paired import PairedTest, paired_interval, paired_test
+from benchgate.statistics.summary import summarize
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from benchgate.gates.compared import Compared
+    from benchgate.gates.inference import Ends
+    from benchgate.gates.policy import GatePolicy
+    from benchgate.statistics.clusters import Labels
+
+
+class Pairs(MeanInference):
+    """Sign flips guarded by a t test that allows for skewness; the guard gives way where the exact bound agrees."""
+
+    name = "paired"
+
+    @cached_property
+    def shifted(self) -> PairedTest:
+        """The test that decides, of the differences minus ``min_delta``."""
+        return self._test(self.policy.min_delta)
+
+    @cached_property
+    def unshifted(self) -> PairedTest:
+        """The same test of the differences themselves."""
+        if not self.policy.min_delta:
+            return self.shifted
+        return self._test(0.0)
+
+    def guarded(self, null: float) -> PairedTest:
+        """Return both tests of the differences minus ``null``, with the larger p of each side."""
+        return paired_test(
+            self.compared.differences,
+            self.compared.pair_labels,
+            alpha=self.policy.alpha,
+            null_delta=null,
+        )
+
+    def _test(self, null: float) -> PairedTest:
+        guarded = self.guarded(null)
+        flip = guarded.sign_flip
+        free = replace(
+            guarded,
+            p_two_sided=flip.p_two_sided,
+            p_greater=flip.p_greater,
+            p_less=flip.p_less,
+        )
+        return freed(free, guarded, null, self)
+
+    @property
+    def p_value(self) -> float | None:
+        """Two-sided p of the differences minus ``min_delta``."""
+        return self.shifted.p_two_sided
+
+    @property
+    def p_less(self) -> float | None:
+        """One-sided p of "the candidate is worse"."""
+        return self.unshifted.p_less
+
+    @property
+    def samples(self) -> Sequence[tuple[Sequence[float], Labels]]:
+        """The differences."""
+        return [(self.compared.differences, self.compared.pair_labels)]
+
+    @property
+    def test_interval(self) -> Ends:
+        """The interval of both tests; where patterns were drawn for it, it is not on another side of 0 than p is."""
+        low, high = paired_interval(
+            self.compared.differences, self.compared.pair_labels, alpha=self.policy.alpha
+        )
+        null = self.policy.min_delta
+        if _is_at_most(self.shifted.p_greater, self.policy.alpha / 2):
+            low = max(low, null, self.lower_bound or null)
+        else:
+            low = min(low, null)
+        if _is_at_most(self.unshifted.p_less, self.policy.alpha / 2):
+            return low, min(high, 0.0)
+        return low, max(high, 0.0)
+
+    @cached_property
+    def lower_bound(self) -> float | None:
+        """Gaffke's bound of the mean difference."""
+        return gaffke_bound(self.compared.differences, self.compared.pair_labels, self.policy)
+
+    @cached_property
+    def upper_bound(self) -> float | None:
+        """The same from above."""
+        opposite = [-difference for difference in self.compared.differences]
+        bound = gaffke_bound(opposite, self.compared.pair_labels, self.policy)
+        if bound is None:
+            return None
+        return -bound
+
+    @property
+    def smallest_margin(self) -> float | None:
+        """The margin that Gaffke's bound shows if no case changes."""
+        unchanged = (0.0,) * self.compared.size
+        bound = gaffke_bound(unchanged, self.compared.candidate.labels, self.policy)
+        if bound is None:
+            return None
+        return -bound
+
+
+class ConstantPairs(Constant, Pairs):
+    """Pairs that all differ alike, or whose clusters do."""
+
+    def cases_for_margin(self) -> int | None:
+        """Return how many cases show the margin: exact where all pairs differ alike."""
+        delta = self.compared.delta
+        width = self.policy.width
+        if summarize(self.compared.differences).sd or width is None or delta is None:
+            return super().cases_for_margin()
+        distance = delta - self.compared.limit
+        if distance <= 0:
+            return None
+        return constant_cases_needed(
+            distance,
+            self.compared.candidate.labels,
+            room=width + self.compared.limit,
+            confidence=1 - self.policy.alpha / 2,
+        )
+
+
+def are_constant(compared: Compared) -> bool:
+    """Say whether all pairs differ alike, or all clusters do."""
+    return is_constant(compared.differences, compared.pair_labels)
+
+
+def gaffke_bound(differences: Sequence[float], labels: Labels, policy: GatePolicy) -> float | None:
+    """Return the lower bound of the mean of differences; ``None`` without a range, or below two of them."""
+    width = policy.width
+    if width is None or len(differences) < 2:
+        return None
+    return gaffke_lower(
+        differences, labels, confidence=1 - policy.alpha / 2, low=-width, high=width
+    )
+
+
+def _is_at_most(p: float | None, level: float) -> bool:
+    return p is not None and p <= level

@@ -1,0 +1,136 @@
+"""The exact test of pairs that pass or fail, for cases that are independent."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+from benchgate.gates.claim_figures import PassFailFigures
+from benchgate.gates.inference import Answers, Inference, cases_by_bound
+from benchgate.gates.pairs import ConstantPairs, Pairs
+from benchgate.statistics.pass_fail import (
+    PassFailTest,
+    cases_for_margin,
+    changes,
+    pass_fail_p,
+    pass_fail_test,
+    smallest_margin,
+)
+
+if TYPE_CHECKING:
+    from benchgate.gates.compared import Compared
+
+
+MOST_PAIRS: Final = 300
+"""Above it the exact test of pass and fail takes seconds, and t with sign-flip finds as much."""
+
+Counts = tuple[int, int, int]
+"""Gains, losses and pairs."""
+
+
+class PassFail(Inference):
+    """The unconditional exact test, which needs no guard and has an exact interval."""
+
+    name = "pass_fail"
+
+    def __init__(self, compared: Compared) -> None:
+        """
+        Count gains and losses.
+
+        :raises ValueError: if :func:`pass_fail_counts` finds that another test decides.
+        """
+        super().__init__(compared)
+        counts = pass_fail_counts(compared)
+        if counts is None:
+            message = "these pairs are not pass or fail; another test decides"
+            raise ValueError(message)
+        self.counts = counts
+
+    @cached_property
+    def test(self) -> PassFailTest:
+        """The test at the limit of the claim."""
+        return pass_fail_test(*self.counts, alpha=self.policy.alpha, null_delta=self.compared.limit)
+
+    @property
+    def figures(self) -> PassFailFigures:
+        """The counts with both tails and bounds."""
+        gains, losses, n = self.counts
+        return PassFailFigures(
+            n=n,
+            gains=gains,
+            losses=losses,
+            p_greater=self.test.p_greater,
+            p_less=self.test.p_less,
+            ci_low=self.test.ci_low,
+            ci_high=self.test.ci_high,
+        )
+
+    @property
+    def p_regression(self) -> float | None:
+        """One-sided p of "the candidate is worse"."""
+        gains, losses, n = self.counts
+        return pass_fail_p(losses, gains, n, alpha=self.policy.alpha)
+
+    def better(self) -> Answers:
+        """Answer by the exact test."""
+        reach = Pairs(self.compared).reach(exact=True)
+        return self._answers(effect=reach.effect, cases=reach.cases)
+
+    def not_worse(self) -> Answers:
+        """Answer by the same test, at the margin."""
+        return self._answers(
+            cases=self._cases_for_margin(),
+            smallest_margin=smallest_margin(self.compared.size, alpha=self.policy.alpha),
+        )
+
+    def _answers(
+        self,
+        *,
+        effect: float | None = None,
+        cases: int | None = None,
+        smallest_margin: float | None = None,
+    ) -> Answers:
+        return Answers(
+            passed=self.test.p_greater <= self.policy.alpha / 2,
+            limit=self.compared.limit,
+            p_value=self.test.p_two_sided,
+            interval=(self.test.ci_low, self.test.ci_high),
+            exact_lower_bound=self.test.ci_low,
+            effect=effect,
+            cases=cases,
+            smallest_margin=smallest_margin,
+        )
+
+    def _cases_for_margin(self) -> int | None:
+        gains, losses, n = self.counts
+        if not gains + losses:
+            needed = cases_for_margin(-self.compared.limit, MOST_PAIRS, alpha=self.policy.alpha)
+            if needed is not None:
+                return needed
+        if n not in (gains, losses, n - gains - losses):
+            return cases_by_bound(self.compared, self.test.ci_low)
+        # All pairs are alike, and so many that the test of pairs decides.
+        needed = ConstantPairs(self.compared).cases_for_margin()
+        if needed is None:
+            return None
+        return max(needed, MOST_PAIRS + 1)
+
+
+def pass_fail_counts(compared: Compared) -> Counts | None:
+    """Return what the exact test counts; ``None`` if the pairs are not pass or fail, or another test decides."""
+    policy = compared.policy
+    if policy.test == "welch" or not 2 <= len(compared.pairs) <= MOST_PAIRS:
+        return None
+    if policy.score_range not in (None, (0.0, 1.0)) or abs(compared.limit) >= 1:
+        return None
+    counts = changes(
+        [pair.before for pair in compared.pairs], [pair.after for pair in compared.pairs]
+    )
+    if counts is None:
+        return None
+    gains, losses, n = counts
+    are_alike = n in (gains, losses, n - gains - losses)
+    if are_alike and policy.score_range is None:
+        # Nobody said that these scores can be nothing but 0 or 1: equal differences are no evidence then.
+        return None
+    return counts
