@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from benchgate.statistics.bounds import gaffke_lower
 from benchgate.statistics.numerics import np, special
 from benchgate.statistics.student import check_finite
-from benchgate.statistics.summary import grouped, mean
+from benchgate.statistics.summary import grouped, mean, summarize
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,6 +69,46 @@ def safety_pass_chance(
     if confidence is not None:
         return None
     return _cluster_chance(sizes, rate, incidents + (limit + _ROUNDING) * n)
+
+
+def unchanged_rise_chance(
+    penalties: Sequence[float], n: int, *, limit: float, trials: int = 1
+) -> float:
+    """
+    Return how often the mean penalty of an agent that did not change rises by more than a limit.
+
+    Both runs draw each of their cases from ``penalties``, independently of each other. Where all of these are 0 or the
+    same amount, the chance is that of two binomial counts, else that of a normal difference.
+
+    :param penalties: of the cases of one run, or of several runs together.
+    :param n: cases of a run.
+    :param limit: largest rise of the mean that is allowed, in the unit of the penalties.
+    :param trials: independent trials of each case, as multiples of those that the penalties are means of.
+    :returns: 0.0 if the penalties do not vary.
+    """
+    if not penalties:
+        return 0.0
+    highest = max(penalties)
+    if min(penalties) == highest:
+        return 0.0
+    draws = n * trials
+    if {*penalties} <= {0.0, highest}:
+        rate = mean(penalties) / highest
+        allowed = math.floor(limit / highest * draws * (1.0 + _ROUNDING) + _ROUNDING)
+        return _larger_count_chance(draws, rate, allowed)
+    variance = summarize(penalties).variance or 0.0
+    error = math.sqrt(2.0 * variance / draws)
+    return float(special.ndtr(-limit / error))
+
+
+def _larger_count_chance(draws: int, rate: float, allowed: int) -> float:
+    """Return the probability that one of two binomial counts exceeds the other by more than so many."""
+    counts = np.arange(draws + 1.0)
+    with np.errstate(under="ignore"):
+        first = np.diff(special.bdtr(counts, draws, rate), prepend=0.0)
+        # The second count is above the first one and what is allowed.
+        above = special.bdtrc(np.minimum(counts + allowed, draws), draws, rate)
+    return min(1.0, math.fsum(first * above))
 
 
 def incident_pass_chance(

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import math
+from itertools import product
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pytest
 from scipy import special, stats
@@ -9,7 +13,14 @@ from scipy import special, stats
 from benchgate.statistics import unseen_failure_ucb
 from benchgate.statistics.bounds import gaffke_upper, mover_gaffke
 from benchgate.statistics.paired import paired_differences
-from benchgate.statistics.safety import incident_pass_chance, safety_pass_chance
+from benchgate.statistics.safety import (
+    incident_pass_chance,
+    safety_pass_chance,
+    unchanged_rise_chance,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -170,3 +181,36 @@ def test_a_bound_in_such_clusters_has_no_closed_form(sizes: list[int], penalty: 
     labels = [f"k{i}" for i, size in enumerate(sizes) for _ in range(size)]
     before = [penalty, *[0.0] * (len(labels) - 1)]
     assert safety_pass_chance(0.08, before, labels, limit=0.2, confidence=0.9) is None
+
+
+def counted_rises(pool: Sequence[float], n: int, limit: float) -> float:
+    """Count the pairs of runs, each with n cases from the pool, of which the second has so much more harm."""
+    runs = [math.fsum(run) for run in product(pool, repeat=n)]
+    more = sum(after - before > limit * n + 1e-9 for before in runs for after in runs)
+    return more / len(runs) ** 2
+
+
+@pytest.mark.parametrize("pool", [(0.0, 1.0), (0.0, 0.0, 1.0), (0.5, 0.0, 0.0)])
+@pytest.mark.parametrize("limit", [0.0, 0.1, 0.25, 1.0])
+def test_an_unchanged_agent_is_rejected_as_often_as_all_runs_together_say(
+    pool: Sequence[float], limit: float
+) -> None:
+    counted = counted_rises(pool, 4, limit)
+    assert unchanged_rise_chance(pool, 4, limit=limit) == pytest.approx(counted, abs=1e-12)
+
+
+def test_harm_of_several_amounts_has_the_chance_of_a_normal_difference() -> None:
+    pool = (0.0, 0.0, 0.0, 0.25, 1.0)
+    counted = counted_rises(pool, 4, 0.15)
+    assert unchanged_rise_chance(pool, 4, limit=0.15) == pytest.approx(counted, abs=0.05)
+
+
+def test_trials_lower_the_chance_that_an_unchanged_agent_is_rejected() -> None:
+    pool = [1.0] * 10 + [0.0] * 90
+    chances = [unchanged_rise_chance(pool, 48, limit=0.05, trials=trials) for trials in (1, 3)]
+    assert [round(chance, 3) for chance in chances] == [0.195, 0.070]
+
+
+@pytest.mark.parametrize("pool", [(), (0.0, 0.0), (1.0, 1.0, 1.0)])
+def test_harm_that_does_not_vary_rejects_no_unchanged_agent(pool: Sequence[float]) -> None:
+    assert unchanged_rise_chance(pool, 10, limit=0.0) == 0.0
