@@ -49,6 +49,21 @@ def unseen_failure_ucb(n: int, confidence: float = 0.95) -> float:
     return -math.expm1(math.log1p(-check_fraction(confidence, "confidence")) / n)
 
 
+def share_interval(hits: int, n: int, risk: float) -> tuple[float, float]:
+    """
+    Return the two-sided interval of a probability after some hits in n tries (Clopper and Pearson 1934).
+
+    :param risk: 1 - confidence, half of it at each end.
+    """
+    low = 0.0
+    high = 1.0
+    if hits > 0:
+        low = float(special.betaincinv(hits, n - hits + 1, risk / 2))
+    if hits < n:
+        high = float(special.betaincinv(hits + 1, n - hits, 1.0 - risk / 2))
+    return low, high
+
+
 def gaffke_lower(
     values: Iterable[float],
     clusters: Labels | None = None,

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from benchgate.statistics.bounds import share_interval
 from benchgate.statistics.numerics import np, special
 from benchgate.statistics.roots import increasing_root
 from benchgate.statistics.student import check_finite, check_fraction
@@ -138,11 +139,7 @@ class _Evidence:
         self.n, self.alpha = n, check_fraction(alpha, "alpha")
         self.delta = (gains - losses) / n
         self.left_out = alpha * LEFT_OUT
-        changed, half = gains + losses, self.left_out / 2
-        self.least = float(special.betaincinv(changed, n - changed + 1, half)) if changed else 0.0
-        self.most = (
-            float(special.betaincinv(changed + 1, n - changed, 1.0 - half)) if changed < n else 1.0
-        )
+        self.least, self.most = share_interval(gains + losses, n, self.left_out)
         # At [b]: the fewest gains that count as much, if b are lost; n + 1 if none do.
         self.fewest = _as_strong(gains, losses, n, -float(special.ndtri(alpha / 2)))
 
