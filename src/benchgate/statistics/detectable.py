@@ -180,6 +180,7 @@ def paired_detectable(
 
 
 def _of_differences(d: Sequence[float], goal: Goal) -> Detectable:
+    """Return what the t test of pairs detects, at the level that its sign-flip test can reach."""
     n = len(d)
     patterns = 2.0 ** min(n, 60)  # of signs: of few not just any share can be extreme
     level = math.floor(patterns * goal.alpha / 2 * _ONE_AMOUNT) / patterns
@@ -230,6 +231,7 @@ def _unseen_share(arm: Summary) -> float:
 
 
 def _of_arms(b: Summary, c: Summary, width: float, goal: Goal) -> Detectable:
+    """Return what Welch's test detects of scores within a range, 0 wide if it is not known."""
     v_b = _squared_error(b, width)
     v_c = _squared_error(c, width)
     if not 0.0 < v_b + v_c < math.inf:
@@ -239,6 +241,7 @@ def _of_arms(b: Summary, c: Summary, width: float, goal: Goal) -> Detectable:
 
 
 def _squared_error(arm: Summary, width: float) -> float:
+    """Return the squared standard error of an arm's mean, with that of a share that no case showed."""
     share = _unseen_share(arm)
     return ((arm.variance or 0.0) + share * (1.0 - share) * width**2) / arm.n
 
