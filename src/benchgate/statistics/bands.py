@@ -78,12 +78,11 @@ def seed_band(table: Sequence[Sequence[float]], *, level: float = 0.99) -> SeedB
     if len(lengths) > 1:
         message = f"rows of {sorted(lengths)} cases; expected the same cases in each run"
         raise ValueError(message)
-    k, n = len(rows), max(lengths, default=0)
+    k = len(rows)
+    n = max(lengths, default=0)
     if k < 2 or n < 2:
         return None
-    # Scaled by a power of two: exact, and squares neither underflow nor overflow.
-    exponent = math.frexp(max(abs(x) for row in rows for x in row))[1]
-    units = [[math.ldexp(x, -exponent) for x in row] for row in rows]
+    units, exponent = _scaled(rows)
     deltas = [mean(row) for row in units]
     df = (n - 1) * (k - 1)
     residual_sd = math.hypot(*_residuals(units, deltas)) / math.sqrt(df)
@@ -113,7 +112,8 @@ def sample_size_band(differences: Iterable[float], *, level: float = 0.99) -> Sa
     """
     check_fraction(level, "level")
     d = finite_floats(differences, "differences")
-    n, whole = len(d), summarize(d)
+    n = len(d)
+    whole = summarize(d)
     if n < 4 or whole.mean is None or whole.sd is None:
         return None
     parts = tuple(_prefix(d[: n * part // 4], n, whole.mean, whole.sd) for part in (1, 2, 3))
@@ -137,6 +137,12 @@ def _range_quantile(level: float, groups: int, df: int) -> float:
     return round(quantile, 7)
 
 
+def _scaled(rows: Sequence[Sequence[float]]) -> tuple[list[list[float]], int]:
+    """Return the rows divided by 2**exponent, which is exact: then squares neither underflow nor overflow."""
+    exponent = math.frexp(max(abs(x) for row in rows for x in row))[1]
+    return [[math.ldexp(x, -exponent) for x in row] for row in rows], exponent
+
+
 def _residuals(rows: Sequence[Sequence[float]], deltas: Sequence[float]) -> list[float]:
     cases = [mean(column) for column in zip(*rows, strict=True)]
     grand = mean(deltas)
@@ -150,5 +156,7 @@ def _residuals(rows: Sequence[Sequence[float]], deltas: Sequence[float]) -> list
 def _prefix(first: Sequence[float], n: int, delta: float, sd: float) -> PrefixPoint:
     m = len(first)
     part = mean(first)
-    z = saturate(part - delta) / sd / math.sqrt(1.0 / m - 1.0 / n) if sd else None
+    z = None
+    if sd:
+        z = saturate(part - delta) / sd / math.sqrt(1.0 / m - 1.0 / n)
     return PrefixPoint(cases=m, delta=part, z=z)

@@ -49,6 +49,21 @@ def unseen_failure_ucb(n: int, confidence: float = 0.95) -> float:
     return -math.expm1(math.log1p(-check_fraction(confidence, "confidence")) / n)
 
 
+def share_interval(hits: int, n: int, risk: float) -> tuple[float, float]:
+    """
+    Return the two-sided interval of a probability after some hits in n tries (Clopper and Pearson 1934).
+
+    :param risk: 1 - confidence, half of it at each end.
+    """
+    low = 0.0
+    high = 1.0
+    if hits > 0:
+        low = float(special.betaincinv(hits, n - hits + 1, risk / 2))
+    if hits < n:
+        high = float(special.betaincinv(hits + 1, n - hits, 1.0 - risk / 2))
+    return low, high
+
+
 def gaffke_lower(
     values: Iterable[float],
     clusters: Labels | None = None,
@@ -75,7 +90,8 @@ def gaffke_lower(
     """
     alpha = 1.0 - check_fraction(confidence, "confidence")
     x = within(values, low, high)
-    if clusters is not None and len(groups := grouped(x, clusters)) < len(x):
+    groups = grouped(x, clusters)
+    if len(groups) < len(x):
         return _of_groups(groups, confidence, low, high)
     top = max(x, default=low)
     if top == low:
@@ -146,15 +162,16 @@ def mover_gaffke(
     :returns: the lower limit of the difference and the upper one, each at the confidence.
     :raises ValueError: as :func:`gaffke_lower`, and if an arm is empty.
     """
-    lower_b, lower_c, upper_b, upper_c = (
-        bound(arm, labels, confidence=confidence, low=low, high=high)
-        for bound in (gaffke_lower, gaffke_upper)
-        for arm, labels in zip((baseline, candidate), clusters, strict=True)
-    )
-    b, c = mean(baseline), mean(candidate)
-    return c - b - math.hypot(c - lower_c, upper_b - b), c - b + math.hypot(
-        upper_c - c, b - lower_b
-    )
+    labels_b, labels_c = clusters
+    lower_b = gaffke_lower(baseline, labels_b, confidence=confidence, low=low, high=high)
+    lower_c = gaffke_lower(candidate, labels_c, confidence=confidence, low=low, high=high)
+    upper_b = gaffke_upper(baseline, labels_b, confidence=confidence, low=low, high=high)
+    upper_c = gaffke_upper(candidate, labels_c, confidence=confidence, low=low, high=high)
+    b = mean(baseline)
+    c = mean(candidate)
+    lower = c - b - math.hypot(c - lower_c, upper_b - b)
+    upper = c - b + math.hypot(upper_c - c, b - lower_b)
+    return lower, upper
 
 
 def constant_cases_needed(
@@ -181,11 +198,13 @@ def constant_cases_needed(
     if math.fsum(worth) * _MOST_ROUNDS < log_risk:
         return None
     rounds = math.floor(log_risk / math.fsum(worth))
-    cases, reached = rounds * sum(sizes), rounds * math.fsum(worth)
+    cases = rounds * sum(sizes)
+    reached = rounds * math.fsum(worth)
     for size, value in cycle(zip(sizes, worth, strict=True)):
         if reached > log_risk:
             break
-        cases, reached = cases + size, reached + value
+        cases += size
+        reached += value
     return cases
 
 
@@ -212,7 +231,8 @@ def _simplex_quantile(levels: Floats, counts: Floats, alpha: float) -> float:
         # With the values 0 and 1 only, the weight of the ones has exactly a Beta distribution.
         above = float(counts[-1])
         return float(special.betaincinv(above, float(counts.sum()) - above + 1.0, alpha))
-    points, weights = np.append(0.0, levels), np.append(1.0, counts)
+    points = np.append(0.0, levels)
+    weights = np.append(1.0, counts)
     return increasing_root(
         lambda t: _simplex_cdf(points, weights, t) - alpha, 0.0, 1.0, tolerance=_TOLERANCE
     )
@@ -226,8 +246,10 @@ def _simplex_cdf(levels: Floats, counts: Floats, t: float) -> float:
     Imhof (1961) with w_i = x_i - t, in any unit, gives it as
     1/2 - 1/pi * integral of sin(sum atan(u w_i)) / (u prod sqrt(1 + u**2 w_i**2)) over u > 0.
     """
-    if t <= 0.0 or t >= 1.0:
-        return 0.0 if t <= 0.0 else 1.0
+    if t <= 0.0:
+        return 0.0
+    if t >= 1.0:
+        return 1.0
     w = levels - t
     w /= math.sqrt(math.fsum(counts * w * w))
     nodes, node_weights = _half_line_rule(_rule_size(w, counts))
@@ -273,7 +295,9 @@ def _rule_size(w: Floats, counts: Floats) -> int:
     # If one weight is much larger than all others, the integrand oscillates until far out.
     rest = max(1e-3, 1.0 - float(np.max(w * w)))
     doublings = math.ceil(math.log2(0.5 / math.sqrt(rest)))
-    return 160 << min(3, max(doublings, 1 if counts.sum() > 100 else 0))
+    if counts.sum() > 100:
+        doublings = max(doublings, 1)
+    return 160 << min(3, max(doublings, 0))
 
 
 @cache

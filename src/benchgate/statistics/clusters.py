@@ -39,7 +39,9 @@ class Spread(NamedTuple):
         """Of the estimate; samples show less than there is, hence the factor of benchmarks/calibration/skew.py."""
         enlarged = self.third * (1.0 + 3.0 / (self.df + 1.0))
         cubed = self.squared_se * math.sqrt(self.squared_se)
-        return enlarged / cubed if cubed else 0.0
+        if not cubed:
+            return 0.0
+        return enlarged / cubed
 
 
 def effective_cases(values: Iterable[float], clusters: Labels) -> float | None:
@@ -50,7 +52,8 @@ def effective_cases(values: Iterable[float], clusters: Labels) -> float | None:
     :raises ValueError: for a value that is not a finite real number, or another number of labels.
     """
     numbers = finite_floats(values)
-    whole, spread = summarize(numbers), _spread(grouped(numbers, clusters))
+    whole = summarize(numbers)
+    spread = _spread(grouped(numbers, clusters))
     if not spread or not spread.squared_se or not whole.scaled_variance:
         return None
     return min(float(whole.n), whole.scaled_variance / spread.squared_se)
@@ -72,9 +75,12 @@ def pooled(arms: Sequence[Sequence[Sequence[float]]]) -> Spread | None:
 
     :param arms: the values of each arm, in clusters.
     """
-    spreads = [spread for groups in arms if (spread := _spread(groups)) is not None]
-    if len(spreads) < len(arms):
-        return None
+    spreads: list[Spread] = []
+    for groups in arms:
+        spread = _spread(groups)
+        if spread is None:
+            return None
+        spreads.append(spread)
     exponent = max(spread.exponent for spread in spreads)
     shares = [math.ldexp(s.squared_se, 2 * (s.exponent - exponent)) for s in spreads]
     total = sum(shares)
@@ -88,7 +94,9 @@ def pooled(arms: Sequence[Sequence[Sequence[float]]]) -> Spread | None:
 def spread_of_totals(groups: Sequence[Sequence[float]]) -> Spread | None:
     """Return the spread of the mean over all cases, G - 1 degrees of freedom; None below two clusters."""
     spread = _spread(groups, by_size=False)
-    return spread and spread._replace(df=len(groups) - 1.0)
+    if spread is None:
+        return None
+    return spread._replace(df=len(groups) - 1.0)
 
 
 def _spread(groups: Sequence[Sequence[float]], *, by_size: bool = True) -> Spread | None:
@@ -96,17 +104,27 @@ def _spread(groups: Sequence[Sequence[float]], *, by_size: bool = True) -> Sprea
     if len(groups) < 2:
         return None
     exponent, means = _centered(groups)
-    sizes, count = [len(group) for group in groups], len(groups)
-    n = sum(sizes)
+    count = len(groups)
     if max(means) - min(means) <= _ROUNDING:
         return Spread(0.0, exponent, count - 1.0)
+    sizes = [len(group) for group in groups]
+    n = sum(sizes)
     totals = [m * size for m, size in zip(means, sizes, strict=True)]
-    shares = [size / n for size in sizes] if by_size else [1.0 / count] * count
+    shares = [1.0 / count] * count
+    if by_size:
+        shares = [size / n for size in sizes]
     squares = math.fsum(t * t / (1.0 - share) for t, share in zip(totals, shares, strict=True))
     df = min(_df(sizes, sizes), _df(sizes, [size * size for size in sizes]), count - 1.0)
-    # Unbiased for independent cases; two clusters do not show it.
-    unbiased = count * count / ((count - 1) * (count - 2)) if count > 2 else 0.0
-    return Spread(squares / n**2, exponent, df, math.fsum(t**3 for t in totals) / n**3 * unbiased)
+    return Spread(squares / n**2, exponent, df, _third_cumulant(totals, n))
+
+
+def _third_cumulant(totals: Sequence[float], n: int) -> float:
+    """Return that of the mean over n cases: unbiased for independent cases, and 0 where two clusters do not show it."""
+    count = len(totals)
+    unbiased = 0.0
+    if count > 2:
+        unbiased = count * count / ((count - 1) * (count - 2))
+    return math.fsum(t**3 for t in totals) / n**3 * unbiased
 
 
 def _centered(groups: Sequence[Sequence[float]]) -> tuple[int, list[float]]:
@@ -114,8 +132,14 @@ def _centered(groups: Sequence[Sequence[float]]) -> tuple[int, list[float]]:
     whole = summarize(x for group in groups for x in group)
     unit = -whole.exponent
     center = math.ldexp(whole.mean or 0.0, unit)
-    scaled = ([math.ldexp(x, unit) - center for x in group] for group in groups)
-    return whole.exponent, [mean(group) if len(group) > 1 else group[0] for group in scaled]
+    means: list[float] = []
+    for group in groups:
+        scaled = [math.ldexp(x, unit) - center for x in group]
+        if len(scaled) == 1:  # its mean, without the cost of computing it
+            means.append(scaled[0])
+        else:
+            means.append(mean(scaled))
+    return whole.exponent, means
 
 
 def _df(sizes: Sequence[int], variances: Sequence[int]) -> float:
@@ -124,7 +148,8 @@ def _df(sizes: Sequence[int], variances: Sequence[int]) -> float:
 
     :param variances: of the clusters' totals in the working model, in any unit.
     """
-    n, total = sum(sizes), sum(variances)
+    n = sum(sizes)
+    total = sum(variances)
     rows = [(1.0 / (1.0 - s / n), s / n, v) for s, v in zip(sizes, variances, strict=True)]
     # The residual of g is T_g - w_g sum(T), so its covariance with that of h is -(w_h x_g + w_g x_h).
     terms = [(c, w, v - w * total / 2, v) for c, w, v in rows]

@@ -14,7 +14,7 @@ No function takes the observed difference: power computed from it only restates 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from benchgate.statistics.bounds import unseen_failure_ucb
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from benchgate.statistics.clusters import Labels
+    from benchgate.statistics.summary import Summary
 
 _THICK_TAILS = 3.0
 """Differences are large more often than normal values are, so that cases tell less of their spread: as if fewer."""
@@ -65,10 +66,12 @@ class Goal:
         """Check the numbers."""
         check_fraction(self.alpha, "alpha")
         check_fraction(self.power, "power")
-        for name, value in (("target", self.target), ("null_delta", self.null_delta)):
-            if check_finite(value, name) < 0.0 or value == self.target == 0.0:
-                message = f"{name} is {value!r}; expected more than 0"
-                raise ValueError(message)
+        if check_finite(self.target, "target") <= 0.0:
+            message = f"target is {self.target!r}; expected more than 0"
+            raise ValueError(message)
+        if check_finite(self.null_delta, "null_delta") < 0.0:
+            message = f"null_delta is {self.null_delta!r}; expected more than 0"
+            raise ValueError(message)
 
     @property
     def quantiles(self) -> tuple[float, float]:
@@ -100,23 +103,49 @@ def detectable(
     """
     arms = [grouped(finite_floats(values), labels) for values, labels in samples]
     sizes = {len(group) for arm in arms for group in arm}
-    width = score_range[1] - score_range[0] if score_range else None
     if len(sizes) > 1 and not all(is_constant(*sample) for sample in samples):
-        spread = pooled(arms)
-        if spread is None or (len(arms) == 1 and len(arms[0]) < goal.fewest(exact=False)):
-            return NOTHING
-        reach, size = _of_spread(spread, max(len(x) for x, _ in samples), goal), 1
+        reach = _of_clusters(arms, goal)
     else:
-        # The means of clusters of one size are a sample like any other.
-        means, size = [[mean(group) for group in arm] for arm in arms], max(sizes, default=1)
-        if len(means) == 1:
-            reach = paired_detectable(means[0], goal, width=width, exact=exact)
-        else:
-            reach = welch_detectable(means[0], means[1], goal, score_range=score_range)
-    return Detectable(
-        effect=None if reach.effect is None or reach.effect > (width or math.inf) else reach.effect,
-        cases=None if reach.cases is None else reach.cases * size,
-    )
+        reach = _of_cluster_means(arms, goal, score_range, exact=exact)
+    if score_range is None or reach.effect is None:
+        return reach
+    width = score_range[1] - score_range[0]
+    if reach.effect > width:
+        return replace(reach, effect=None)
+    return reach
+
+
+def _of_clusters(arms: Sequence[Sequence[Sequence[float]]], goal: Goal) -> Detectable:
+    """Return what is detected where clusters differ in size."""
+    spread = pooled(arms)
+    if spread is None:
+        return NOTHING
+    if len(arms) == 1 and len(arms[0]) < goal.fewest(exact=False):
+        return NOTHING
+    cases = [sum(len(group) for group in arm) for arm in arms]
+    return _of_spread(spread, max(cases), goal)
+
+
+def _of_cluster_means(
+    arms: Sequence[Sequence[Sequence[float]]],
+    goal: Goal,
+    score_range: tuple[float, float] | None,
+    *,
+    exact: bool,
+) -> Detectable:
+    """Return what is detected where clusters have one size: their means are a sample like any other."""
+    means = [[mean(group) for group in arm] for arm in arms]
+    if len(means) == 1:
+        width = None
+        if score_range is not None:
+            width = score_range[1] - score_range[0]
+        reach = paired_detectable(means[0], goal, width=width, exact=exact)
+    else:
+        reach = welch_detectable(means[0], means[1], goal, score_range=score_range)
+    if reach.cases is None:
+        return reach
+    size = max(len(group) for arm in arms for group in arm)
+    return replace(reach, cases=reach.cases * size)
 
 
 def paired_detectable(
@@ -135,21 +164,30 @@ def paired_detectable(
     :raises ValueError: for a value that is not a finite real number.
     """
     d = finite_floats(differences, "differences")
-    n, spread = len(d), summarize(d)
-    if n < 2 or (spread.constant and width is None):
+    n = len(d)
+    if n < 2:
         return NOTHING
+    if summarize(d).constant:
+        if width is None:
+            return NOTHING
+        changes = _of_changes(n, width, unseen_failure_ucb(n), goal, exact=exact)
+        return replace(changes, cases=None)
     amounts = [abs(x) for x in d if x]
-    if spread.constant:
-        changes = _of_changes(n, width or 0.0, unseen_failure_ucb(n), goal, exact=exact)
-        return Detectable(effect=changes.effect, cases=None)
     if max(amounts) <= min(amounts) * _ONE_AMOUNT or 2 * len(amounts) <= n:
         amount = math.hypot(*amounts) / math.sqrt(len(amounts))
         return _of_changes(n, amount, len(amounts) / n, goal, exact=exact)
+    return _of_differences(d, goal)
+
+
+def _of_differences(d: Sequence[float], goal: Goal) -> Detectable:
+    """Return what the t test of pairs detects, at the level that its sign-flip test can reach."""
+    n = len(d)
     patterns = 2.0 ** min(n, 60)  # of signs: of few not just any share can be extreme
     level = math.floor(patterns * goal.alpha / 2 * _ONE_AMOUNT) / patterns
-    of_mean = spread_of_totals([[x] for x in d])
-    seen = (n - 1) / _THICK_TAILS
-    return _of_spread(of_mean, n, goal, level=level, seen=seen) if of_mean and level else NOTHING
+    spread = spread_of_totals([[x] for x in d])
+    if spread is None or not level:
+        return NOTHING
+    return _of_spread(spread, n, goal, level=level, seen=(n - 1) / _THICK_TAILS)
 
 
 def welch_detectable(
@@ -169,24 +207,43 @@ def welch_detectable(
     :param score_range: lowest and highest possible score; None if unbounded.
     :raises ValueError: as :func:`paired_detectable`.
     """
-    b, c = summarize(baseline, "baseline"), summarize(candidate, "candidate")
+    b = summarize(baseline, "baseline")
+    c = summarize(candidate, "candidate")
     if b.mean is None or min(b.n, c.n) < 2:
         return NOTHING
     low, high = score_range or (0.0, 0.0)
-    unseen = [min(0.5, unseen_failure_ucb(arm.n)) if arm.constant else 0.0 for arm in (b, c)]
     if score_range and {*baseline, *candidate} <= {low, high}:
-        rate = min(1.0 - unseen[0], max(unseen[0], (b.mean - low) / (high - low)))
+        unseen = _unseen_share(b)
+        rate = min(1.0 - unseen, max(unseen, (b.mean - low) / (high - low)))
         reach = _of_rates(rate, (b.n, c.n), high - low, goal)
     else:
-        v_b, v_c = (
-            ((arm.variance or 0.0) + share * (1.0 - share) * (high - low) ** 2) / arm.n
-            for arm, share in zip((b, c), unseen, strict=True)
-        )
-        if not 0.0 < v_b + v_c < math.inf:
-            return NOTHING
-        spread = Spread(v_b + v_c, 0, welch_df(v_b, b.n, v_c, c.n))
-        reach = _of_spread(spread, 2.0 / (1.0 / b.n + 1.0 / c.n), goal)
-    return Detectable(effect=reach.effect, cases=None if b.constant and c.constant else reach.cases)
+        reach = _of_arms(b, c, high - low, goal)
+    if b.constant and c.constant:
+        return replace(reach, cases=None)
+    return reach
+
+
+def _unseen_share(arm: Summary) -> float:
+    """Return the share of cases that are taken to be at the other end, though an arm is constant."""
+    if not arm.constant:
+        return 0.0
+    return min(0.5, unseen_failure_ucb(arm.n))
+
+
+def _of_arms(b: Summary, c: Summary, width: float, goal: Goal) -> Detectable:
+    """Return what Welch's test detects of scores within a range, 0 wide if it is not known."""
+    v_b = _squared_error(b, width)
+    v_c = _squared_error(c, width)
+    if not 0.0 < v_b + v_c < math.inf:
+        return NOTHING
+    spread = Spread(v_b + v_c, 0, welch_df(v_b, b.n, v_c, c.n))
+    return _of_spread(spread, 2.0 / (1.0 / b.n + 1.0 / c.n), goal)
+
+
+def _squared_error(arm: Summary, width: float) -> float:
+    """Return the squared standard error of an arm's mean, with that of a share that no case showed."""
+    share = _unseen_share(arm)
+    return ((arm.variance or 0.0) + share * (1.0 - share) * width**2) / arm.n
 
 
 def _of_spread(
@@ -201,15 +258,22 @@ def _of_spread(
     """
     if not spread.squared_se:
         return NOTHING
-    error, planned = scale(math.sqrt(spread.squared_se), spread.exponent), seen or spread.df
-    shift = _shift(goal, level or goal.alpha / 2, spread.df, planned, spread.skewness)
-    beyond, cases = goal.target - goal.null_delta, None
+    if level is None:
+        level = goal.alpha / 2
+    if seen is None:
+        seen = spread.df
+    error = scale(math.sqrt(spread.squared_se), spread.exponent)
+    effect = None
+    shift = _shift(goal, level, spread.df, seen, spread.skewness)
+    if math.isfinite(shift):
+        effect = saturate(goal.null_delta + error * shift)
+    cases = None
+    beyond = goal.target - goal.null_delta
     if beyond > 0.0:
         # Guenther (1981): t asks for about z**2 / 2 cases more than a known variance would.
         more = goal.quantiles[0] ** 2 / 2.0 * n / (spread.df + 1.0)
-        ratio = _shift(goal, goal.alpha / 2, math.inf, planned) * error / beyond
+        ratio = _shift(goal, goal.alpha / 2, math.inf, seen) * error / beyond
         cases = _whole(n * ratio * ratio + more)
-    effect = saturate(goal.null_delta + error * shift) if math.isfinite(shift) else None
     return Detectable(effect=effect, cases=cases)
 
 
@@ -220,81 +284,170 @@ def _shift(goal: Goal, level: float, df: float, seen: float, skew: float = 0.0) 
     Root of ``effect - t = z_power * sqrt(1 + effect**2 / (2 seen) + q**2 / (2 df) + d**2)``: both deviations vary, and
     so does the skewness, for which the guard asks for t - d to t + d in place of the quantile q.
     """
-    q, half = t_upper_quantile(level, df), goal.quantiles[1] ** 2 / 2.0
-    t, d = ((uneven(q, -abs(skew)) + sign * uneven(q, abs(skew))) / 2.0 for sign in (1.0, -1.0))
-    share, rest = 1.0 - half / seen, t * t - 2.0 * half * (1.0 + d * d) - half * q * q / df
-    return math.inf if share <= 0.0 else (t + math.sqrt(max(0.0, t * t - share * rest))) / share
+    q = t_upper_quantile(level, df)
+    most = uneven(q, -abs(skew))
+    least = uneven(q, abs(skew))
+    t = (most + least) / 2.0
+    d = (most - least) / 2.0
+    half = goal.quantiles[1] ** 2 / 2.0
+    share = 1.0 - half / seen
+    if share <= 0.0:
+        return math.inf
+    rest = t * t - 2.0 * half * (1.0 + d * d) - half * q * q / df
+    return (t + math.sqrt(max(0.0, t * t - share * rest))) / share
 
 
 def _of_changes(n: int, amount: float, share: float, goal: Goal, *, exact: bool) -> Detectable:
-    """Return what is found where a share of the cases changes by one amount, by McNemar's formula."""
-    level, power = goal.quantiles
-    fewest, null, target = goal.fewest(exact=exact), goal.null_delta / amount, goal.target / amount
-    changed, effect, cases = max(share, target), None, None
-    step = 0.0 if exact else 0.5  # of a case: the sign-flip test cannot use its whole level
-    if null < 1.0 and n >= fewest:
-        few = float(special.betaincinv(fewest, n - fewest + 1, goal.power))
-        effect = max(few, _beyond(n, share, null, goal) if null else 0.0)
-        if not null and few < share:
-            # sqrt(n) * effect - least = power * sqrt(share - effect**2)
-            least = level * math.sqrt(share) + step / math.sqrt(n)
-            a, b = n + power * power, math.sqrt(n) * least
-            root = math.sqrt(max(0.0, b * b - a * (least**2 - power**2 * share)))
-            effect = max(few, (b + root) / a)
-    if null < target <= 1.0:
-        beyond, sd = target - null, math.sqrt(changed - target**2)
-        sds = level * (sd if null else math.sqrt(changed)) + power * sd
-        root = (sds + math.sqrt(sds * sds + 4.0 * beyond * step)) / (2.0 * beyond)
-        cases = _whole(max(root * root, float(special.gammaincinv(fewest, goal.power)) / target))
-    return _of_range(effect, cases, amount)
+    """Return what is found where a share of the cases changes by one amount."""
+    changes = _Changes(
+        n=n,
+        share=share,
+        null=goal.null_delta / amount,
+        target=goal.target / amount,
+        goal=goal,
+        is_exact=exact,
+    )
+    return _in_unit(amount, changes.effect(), changes.cases())
 
 
-def _beyond(n: int, share: float, null: float, goal: Goal) -> float:
-    """Solve ``n * (effect - null)**2 = z**2 * (changed - effect**2)``, where at least the effect changes."""
-    squared = sum(goal.quantiles) ** 2
-    a, b, c = n + squared, n * null, n * null * null
-    effect = (b + math.sqrt(max(0.0, b * b - a * (c - squared * share)))) / a
-    if effect > share:
-        b += squared / 2.0
-        effect = (b + math.sqrt(b * b - a * c)) / a
-    return effect
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Changes:
+    """McNemar's formula for cases of which a share changes by one amount, the unit of all differences here."""
+
+    n: int
+    share: float
+    null: float
+    target: float
+    goal: Goal
+    is_exact: bool
+
+    @property
+    def step(self) -> float:
+        """The part of a case that the test asks for in addition: sign-flip cannot use its whole level."""
+        if self.is_exact:
+            return 0.0
+        return 0.5
+
+    def effect(self) -> float | None:
+        """Return the smallest share of gains, less losses, that n cases find; None if they find none."""
+        n = self.n
+        fewest = self.goal.fewest(exact=self.is_exact)
+        if self.null >= 1.0 or n < fewest:
+            return None
+        few = float(special.betaincinv(fewest, n - fewest + 1, self.goal.power))
+        if self.null:
+            return max(few, self._effect_beyond_null())
+        if few >= self.share:
+            return few
+        # sqrt(n) * effect - least = power * sqrt(share - effect**2)
+        level, power = self.goal.quantiles
+        least = level * math.sqrt(self.share) + self.step / math.sqrt(n)
+        a = n + power * power
+        b = math.sqrt(n) * least
+        root = math.sqrt(max(0.0, b * b - a * (least**2 - power**2 * self.share)))
+        return max(few, (b + root) / a)
+
+    def _effect_beyond_null(self) -> float:
+        """Solve ``n * (effect - null)**2 = z**2 * (changed - effect**2)``, where at least the effect changes."""
+        squared = sum(self.goal.quantiles) ** 2
+        a = self.n + squared
+        b = self.n * self.null
+        c = self.n * self.null * self.null
+        effect = (b + math.sqrt(max(0.0, b * b - a * (c - squared * self.share)))) / a
+        if effect > self.share:
+            b += squared / 2.0
+            effect = (b + math.sqrt(b * b - a * c)) / a
+        return effect
+
+    def cases(self) -> int | None:
+        """Return how many cases find the target."""
+        if not self.null < self.target <= 1.0:
+            return None
+        changed = max(self.share, self.target)
+        beyond = self.target - self.null
+        sd = math.sqrt(changed - self.target**2)
+        sd_at_null = sd
+        if not self.null:
+            sd_at_null = math.sqrt(changed)
+        level, power = self.goal.quantiles
+        sds = level * sd_at_null + power * sd
+        root = (sds + math.sqrt(sds * sds + 4.0 * beyond * self.step)) / (2.0 * beyond)
+        fewest = self.goal.fewest(exact=self.is_exact)
+        enough_gains = float(special.gammaincinv(fewest, self.goal.power)) / self.target
+        return _whole(max(root * root, enough_gains))
 
 
 def _of_rates(rate: float, sizes: tuple[int, int], width: float, goal: Goal) -> Detectable:
+    """Return what is found between two shares of passes, of which the baseline's is given."""
+    rates = _Rates(
+        rate=rate,
+        sizes=sizes,
+        null=goal.null_delta / width,
+        target=goal.target / width,
+        goal=goal,
+    )
+    return _in_unit(width, rates.effect(), rates.cases())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Rates:
     """
-    Return what is found between two shares of passes, of which the baseline's is given.
+    The formula of two proportions, for arms whose cases pass or fail; ``rate`` is the baseline's.
 
     Where less than one case of the candidate would fail, Gaffke's bounds decide: they need about as many failures of
     the baseline as the exact test of pairs needs gains.
     """
-    (n_b, n_c), fails, (level, power) = sizes, 1.0 - rate, goal.quantiles
-    fewest, null, target = goal.fewest(exact=True), goal.null_delta / width, goal.target / width
-    effect, cases = None, None
-    if n_b >= fewest:
-        few = float(special.betaincinv(fewest, n_b - fewest + 1, goal.power)) + null
+
+    rate: float
+    sizes: tuple[int, int]
+    null: float
+    target: float
+    goal: Goal
+
+    def effect(self) -> float | None:
+        """Return the smallest rise of the rate that so many cases find; None if they find none."""
+        n_b, n_c = self.sizes
+        fewest = self.goal.fewest(exact=True)
+        if n_b < fewest:
+            return None
         # (effect - null)**2 = times * (rate * fails / n_b + (rate + effect) * (fails - effect) / n_c)
-        times = (t_upper_quantile(goal.alpha / 2, n_b + n_c - 2.0) + power) ** 2
-        a, b = 1.0 + times / n_c, null - times * (rate - fails) / (2.0 * n_c)
-        c = null * null - times * rate * fails * (1.0 / n_b + 1.0 / n_c)
+        fails = 1.0 - self.rate
+        power = self.goal.quantiles[1]
+        times = (t_upper_quantile(self.goal.alpha / 2, n_b + n_c - 2.0) + power) ** 2
+        a = 1.0 + times / n_c
+        b = self.null - times * (self.rate - fails) / (2.0 * n_c)
+        c = self.null * self.null - times * self.rate * fails * (1.0 / n_b + 1.0 / n_c)
         effect = (b + math.sqrt(b * b - a * c)) / a
-        if n_c * (fails - effect) < 1.0:
-            effect = max(min(effect, fails), few)
-    if null < target <= 1.0:
-        after = min(1.0, rate + target)
-        variance = after * (1.0 - after) + (after - target) * (1.0 - after + target)
-        needed = ((level + power) / (target - null)) ** 2 * variance + level**2 / 4.0
+        if n_c * (fails - effect) >= 1.0:
+            return effect
+        few = float(special.betaincinv(fewest, n_b - fewest + 1, self.goal.power)) + self.null
+        return max(min(effect, fails), few)
+
+    def cases(self) -> int | None:
+        """Return how many cases in each arm find the target."""
+        if not self.null < self.target <= 1.0:
+            return None
+        beyond = self.target - self.null
+        after = min(1.0, self.rate + self.target)
+        before = after - self.target
+        variance = after * (1.0 - after) + before * (1.0 - after + self.target)
+        level, power = self.goal.quantiles
+        needed = ((level + power) / beyond) ** 2 * variance + level**2 / 4.0
         if needed * (1.0 - after) < 1.0:
-            few = float(special.gammaincinv(fewest, goal.power)) / (target - null)
-            needed = max(needed, few)
-        cases = _whole(needed)
-    return _of_range(effect, cases, width)
+            fewest = self.goal.fewest(exact=True)
+            needed = max(needed, float(special.gammaincinv(fewest, self.goal.power)) / beyond)
+        return _whole(needed)
 
 
-def _of_range(effect: float | None, cases: int | None, unit: float) -> Detectable:
-    is_possible = effect is not None and effect <= 1.0
-    return Detectable(effect=unit * effect if effect and is_possible else None, cases=cases)
+def _in_unit(unit: float, effect: float | None, cases: int | None) -> Detectable:
+    """Return what is found in the unit of the scores; an effect is a share of ``unit``, and at most all of it."""
+    if effect and effect <= 1.0:
+        return Detectable(effect=unit * effect, cases=cases)
+    return Detectable(effect=None, cases=cases)
 
 
 def _whole(cases: float) -> int | None:
     """Return a number of cases, from 2; None where there are not so many."""
-    return max(2, math.ceil(cases - 1e-9)) if cases < _MOST_CASES else None
+    if cases < _MOST_CASES:
+        return max(2, math.ceil(cases - 1e-9))
+    return None

@@ -36,7 +36,8 @@ def effect_size(baseline: Iterable[float], candidate: Iterable[float]) -> Effect
 
     :raises ValueError: if a value is not a finite real number.
     """
-    b, c = summarize(baseline, "baseline"), summarize(candidate, "candidate")
+    b = summarize(baseline, "baseline")
+    c = summarize(candidate, "candidate")
     delta = mean_difference(b, c)
     if b.scaled_variance is None or c.scaled_variance is None or delta is None:
         return EffectSize(pooled_sd=None, cohens_d=None, hedges_g=None)

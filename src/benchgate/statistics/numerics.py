@@ -24,4 +24,5 @@ if TYPE_CHECKING:
     import numpy as np
     from scipy import special
 else:
-    np, special = _Lazy("numpy"), _Lazy("scipy.special")
+    np = _Lazy("numpy")
+    special = _Lazy("scipy.special")

@@ -57,7 +57,9 @@ def paired_differences(baseline: Sequence[float], candidate: Sequence[float]) ->
     :raises ValueError: if the sequences differ in length.
     """
     top = max((abs(x) for arm in (baseline, candidate) for x in arm), default=0.0)
-    digits = 12 - math.floor(math.log10(top)) if top else 0
+    digits = 0
+    if top:
+        digits = 12 - math.floor(math.log10(top))
     return [round(c - b, digits) for b, c in zip(baseline, candidate, strict=True)]
 
 
@@ -79,8 +81,11 @@ def paired_t(
     :raises ValueError: if a value is not a finite real number, alpha is outside (0, 1), or labels are missing.
     """
     values = finite_floats(differences, "differences")
-    d, spread = summarize(values), spread_of_totals(grouped(values, clusters))
-    skew = spread.skewness if is_skewed and spread else 0.0
+    d = summarize(values)
+    spread = spread_of_totals(grouped(values, clusters))
+    skew = 0.0
+    if is_skewed and spread:
+        skew = spread.skewness
     figures = t_figures(spread, d.mean, null_delta=null_delta, alpha=alpha, skews=[skew])
     return PairedT(n=d.n, delta=d.mean, sd=d.sd, **asdict(figures))
 
@@ -112,7 +117,8 @@ def paired_test(
         flip = sign_flip(values, null_delta=null_delta, alpha=alpha, n_resamples=n_resamples)
     if t.p_greater is None or t.p_less is None:
         return PairedTest(t=t, sign_flip=flip, p_greater=None, p_less=None, p_two_sided=None)
-    greater, less = max(t.p_greater, flip.p_greater), max(t.p_less, flip.p_less)
+    greater = max(t.p_greater, flip.p_greater)
+    less = max(t.p_less, flip.p_less)
     both = min(1.0, 2.0 * min(greater, less))
     return PairedTest(t=t, sign_flip=flip, p_greater=greater, p_less=less, p_two_sided=both)
 
@@ -127,7 +133,8 @@ def paired_interval(
         return -math.inf, math.inf
     groups = grouped(values, clusters)
     totals, exponent = _totals(groups, 0.0)
-    low, high = flip_interval(totals, list(map(len, groups)), alpha=alpha)
+    sizes = [len(group) for group in groups]
+    low, high = flip_interval(totals, sizes, alpha=alpha)
     return min(t.ci_low, math.ldexp(low, exponent)), max(t.ci_high, math.ldexp(high, exponent))
 
 

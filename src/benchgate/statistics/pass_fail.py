@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from benchgate.statistics.bounds import share_interval
 from benchgate.statistics.numerics import np, special
 from benchgate.statistics.roots import increasing_root
 from benchgate.statistics.student import check_finite, check_fraction
@@ -80,7 +81,8 @@ def pass_fail_test(
     up = _Evidence(gains, losses, n, alpha)
     down = _Evidence(losses, gains, n, alpha)
     shift = check_finite(null_delta, "null_delta")
-    greater, less = up.p_value(shift), down.p_value(-shift)
+    greater = up.p_value(shift)
+    less = down.p_value(-shift)
     return PassFailTest(
         p_greater=greater,
         p_less=less,
@@ -135,14 +137,11 @@ class _Evidence:
         if min(gains, losses) < 0 or n < 1 or gains + losses > n:
             message = f"{gains!r} gains and {losses!r} losses of {n!r} cases; expected counts of n"
             raise ValueError(message)
-        self.n, self.alpha = n, check_fraction(alpha, "alpha")
+        self.n = n
+        self.alpha = check_fraction(alpha, "alpha")
         self.delta = (gains - losses) / n
         self.left_out = alpha * LEFT_OUT
-        changed, half = gains + losses, self.left_out / 2
-        self.least = float(special.betaincinv(changed, n - changed + 1, half)) if changed else 0.0
-        self.most = (
-            float(special.betaincinv(changed + 1, n - changed, 1.0 - half)) if changed < n else 1.0
-        )
+        self.least, self.most = share_interval(gains + losses, n, self.left_out)
         # At [b]: the fewest gains that count as much, if b are lost; n + 1 if none do.
         self.fewest = _as_strong(gains, losses, n, -float(special.ndtri(alpha / 2)))
 
@@ -153,13 +152,14 @@ class _Evidence:
         # A gain in place of a loss never leaves the region: the worst case is at null_delta
         # itself, or as near to it as the share of changed cases allows.
         shift = min(null_delta, self.most)
-        size, rest = abs(shift), 1.0 - abs(shift)
-        if size > self.most:
+        forced = abs(shift)
+        if forced > self.most:
             return self.left_out
-        low, high = (max(0.0, (x - size) / rest) for x in (self.least, self.most))
-        return min(
-            1.0, self.left_out + largest_value(given_open(self.fewest, shift), low, min(1.0, high))
-        )
+        # The share of open cases among those that are not forced to change.
+        low = max(0.0, (self.least - forced) / (1.0 - forced))
+        high = max(0.0, (self.most - forced) / (1.0 - forced))
+        worst = largest_value(given_open(self.fewest, shift), low, min(1.0, high))
+        return min(1.0, self.left_out + worst)
 
     def lower_bound(self) -> float:
         edge = 1.0 - _TOLERANCE
@@ -167,9 +167,8 @@ class _Evidence:
         def excess(shift: float) -> float:
             return math.log(self.p_value(shift) / (self.alpha / 2))
 
-        root = increasing_root(
-            excess, -edge, min(edge, max(self.delta, -edge)), tolerance=_TOLERANCE
-        )
+        highest = min(edge, max(self.delta, -edge))
+        root = increasing_root(excess, -edge, highest, tolerance=_TOLERANCE)
         return max(-1.0, root - _TOLERANCE)
 
 
@@ -185,17 +184,24 @@ def given_open(fewest: Ints, shift: float) -> Floats:
     :param shift: P(gain) - P(loss), in (-1, 1).
     """
     counts = np.arange(len(fewest))
-    n, size = len(fewest) - 1, abs(shift)
+    n = len(fewest) - 1
+    size = abs(shift)
     # The most forced cases at [x], x being those that the coin decides against the force.
-    most = fewest - 1 if shift > 0.0 else np.searchsorted(fewest, counts, side="right") - 1
+    most = np.searchsorted(fewest, counts, side="right") - 1
+    if shift > 0.0:
+        most = fewest - 1
     free = _binomial(n, (1.0 - size) / 2.0)
     forced = np.cumsum(_binomial(n, size), axis=1)
-    k, x = counts[:, None], counts[None, :]
+    k = counts[:, None]
+    x = counts[None, :]
     room = most[None, :] - (k - x)
     below = np.where(room < 0, 0.0, forced[n - k, np.clip(room, 0, n)])
     # cumsum adds one after the other; the order in which sum adds is numpy's own.
     share = np.clip(np.cumsum(free * below, axis=1)[:, -1], 0.0, 1.0)
-    return np.asarray(1.0 - share if shift > 0.0 else share)
+    if shift > 0.0:
+        # What was counted are the outcomes outside the region.
+        share = 1.0 - share
+    return np.asarray(share)
 
 
 def _binomial(n: int, p: float) -> Floats:
@@ -216,7 +222,8 @@ def _as_strong(gains: int, losses: int, n: int, z: float) -> Ints:
         return z - float(score(np.array([gains]), np.array([losses]), n, shift)[0])
 
     limit = increasing_root(excess, -1.0, (gains - losses) / n, tolerance=1e-13)
-    a, b = np.arange(n + 1)[:, None], np.arange(n + 1)[None, :]
+    a = np.arange(n + 1)[:, None]
+    b = np.arange(n + 1)[None, :]
     strong = (a + b <= n) & (score(a, b, n, limit) >= min(z, z - excess(limit)) - _TIE)
     # A further gain, or a loss less, must count as much too.
     fewest = np.where(strong.any(axis=0), strong.argmax(axis=0), n + 1)
@@ -265,9 +272,12 @@ def largest_value(coefficients: Floats, low: float, high: float) -> float:
 
 def _split(pieces: Floats, at: float) -> tuple[Floats, Floats]:
     """Return the coefficients on the two parts of each piece's interval."""
-    row, n = pieces, pieces.shape[1]
-    left, right = np.empty_like(pieces), np.empty_like(pieces)
+    n = pieces.shape[1]
+    left = np.empty_like(pieces)
+    right = np.empty_like(pieces)
+    row = pieces
     for step in range(n):
-        left[:, step], right[:, n - 1 - step] = row[:, 0], row[:, -1]
+        left[:, step] = row[:, 0]
+        right[:, n - 1 - step] = row[:, -1]
         row = (1.0 - at) * row[:, :-1] + at * row[:, 1:]
     return left, right

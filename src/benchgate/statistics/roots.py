@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+
+class _Point(NamedTuple):
+    x: float
+    y: float
 
 
 def increasing_root(
@@ -20,29 +25,38 @@ def increasing_root(
     :param f: continuous and increasing; if it does not cross zero, the nearer end is returned.
     :param tolerance: absolute error of x, positive.
     """
-    a, b, fa, fb = low, high, f(low), f(high)
-    if fa >= 0.0 or fb <= 0.0:
-        return low if fa >= 0.0 else high
+    newest = _Point(low, f(low))
+    other = _Point(high, f(high))
+    if newest.y >= 0.0:
+        return low
+    if other.y <= 0.0:
+        return high
     step = 0.5
     while True:
-        x = a + step * (b - a)
-        fx = f(x)
-        if (fx > 0.0) == (fa > 0.0):
-            c, fc = a, fa
-        else:
-            c, fc, b, fb = b, fb, a, fa
-        a, fa = x, fx
-        least = tolerance / abs(b - a) if b != a else 1.0
-        if fa == 0.0 or least > 0.5:
-            return a if abs(fa) < abs(fb) else b
-        step = min(max(_step((a, fa), (b, fb), (c, fc)), least), 1.0 - least)
+        x = newest.x + step * (other.x - newest.x)
+        point = _Point(x, f(x))
+        # The root stays between the newest point and the other one.
+        dropped = newest
+        if (point.y > 0.0) != (newest.y > 0.0):
+            dropped = other
+            other = newest
+        newest = point
+        least = 1.0
+        if other.x != newest.x:
+            least = tolerance / abs(other.x - newest.x)
+        if newest.y == 0.0 or least > 0.5:
+            return min(other, newest, key=lambda point: abs(point.y)).x
+        step = min(max(_step(newest, other, dropped), least), 1.0 - least)
 
 
-def _step(
-    newest: tuple[float, float], other: tuple[float, float], dropped: tuple[float, float]
-) -> float:
-    (a, fa), (b, fb), (c, fc) = newest, other, dropped
-    xi, phi = (a - b) / (c - b), (fa - fb) / (fc - fb)
+def _step(newest: _Point, other: _Point, dropped: _Point) -> float:
+    """Return where to try next, as a share of the way from the newest point to the other."""
+    a, fa = newest
+    b, fb = other
+    c, fc = dropped
+    xi = (a - b) / (c - b)
+    phi = (fa - fb) / (fc - fb)
     if phi**2 >= xi or (1.0 - phi) ** 2 >= 1.0 - xi:
+        # A parabola through the three points would not be safe.
         return 0.5
     return fa / (fb - fa) * fc / (fb - fc) + (c - a) / (b - a) * fa / (fc - fa) * fb / (fc - fb)

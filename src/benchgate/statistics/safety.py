@@ -49,21 +49,18 @@ def safety_pass_chance(
         they have one size and the baseline no incident.
     :raises ValueError: for a penalty out of range.
     """
-    n, width = len(baseline), check_finite(high - low, "high - low")
+    n = len(baseline)
+    width = check_finite(high - low, "high - low")
     if not n:
         return None
-    units = [(penalty - low) / width for penalty in baseline]
-    if not 0.0 <= min(units) <= max(units) <= 1.0:
-        message = (
-            f"penalties from {min(baseline)!r} to {max(baseline)!r}; expected [{low!r}, {high!r}]"
-        )
-        raise ValueError(message)
-    incidents = sum(unit == 1.0 for unit in units)
+    units = _as_shares(baseline, low, high)
     rate = mean(units) + rise
     if not {*units} <= {0.0, 1.0} or not 0.0 <= rate <= 1.0 + _ROUNDING:
         return None
+    rate = min(1.0, rate)
+    incidents = sum(unit == 1.0 for unit in units)
+    limit /= width
     sizes = [len(group) for group in grouped(units, clusters)]
-    rate, limit = min(1.0, rate), limit / width
     if len(sizes) == n or (len({*sizes}) == 1 and not incidents):
         return incident_pass_chance(len(sizes), incidents, rate, limit=limit, confidence=confidence)
     if confidence is not None:
@@ -109,6 +106,17 @@ def _larger_count_chance(draws: int, rate: float, allowed: int) -> float:
         # The second count is above the first one and what is allowed.
         above = special.bdtrc(np.minimum(counts + allowed, draws), draws, rate)
     return min(1.0, math.fsum(first * above))
+
+
+def _as_shares(penalties: Sequence[float], low: float, high: float) -> list[float]:
+    """Return penalties as shares of their range."""
+    units = [(penalty - low) / (high - low) for penalty in penalties]
+    if not 0.0 <= min(units) <= max(units) <= 1.0:
+        message = (
+            f"penalties from {min(penalties)!r} to {max(penalties)!r}; expected [{low!r}, {high!r}]"
+        )
+        raise ValueError(message)
+    return units
 
 
 def incident_pass_chance(

@@ -18,11 +18,12 @@ The result does not depend on the order of the differences; swapping the arms sw
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final, Literal
 from zlib import crc32
 
+from benchgate.statistics.bounds import share_interval
 from benchgate.statistics.numerics import np, special
 from benchgate.statistics.student import check_finite, check_fraction
 from benchgate.statistics.summary import finite_floats, saturate
@@ -93,31 +94,26 @@ def sign_flip(
         raise ValueError(message)
     shifted = [saturate(x - shift) for x in finite_floats(differences, "differences")]
     # Divided by the largest magnitude, so that _TIE fits any unit of the scores.
-    top = max(map(abs, shifted), default=0.0) or 1.0
+    top = max(map(abs, shifted), default=0.0)
+    if top == 0.0:
+        top = 1.0
     shares = [x / top for x in shifted]
     observed = math.fsum(shares)
     # Sorted, so that the random patterns give the same p for any order of the cases.
     weights = np.sort(np.abs(np.array(shares, dtype=np.float64)))[::-1]
-    patterns: int | None = None
-    tails = _exact_tails(weights, observed)
+    tails = _exact_tails(weights, abs(observed))
     if tails is None:
-        patterns = n_resamples
-        tails = _monte_carlo_tails(weights, observed, patterns)
-        if patterns < _ESCALATED and any(_in_doubt(p, patterns, alpha / 2) for p in tails):
-            patterns = _ESCALATED
-            tails = _monte_carlo_tails(weights, observed, patterns)
-    upper, lower = tails
-    if patterns is not None and (patterns + 1) * alpha < 2.0:
-        upper = min(upper, _gaussian_bound(observed, weights))
-    greater, less = (upper, lower) if observed > 0.0 else (lower, upper)
+        tails = _drawn_tails(weights, abs(observed), n_resamples, alpha)
+    if observed <= 0.0:
+        tails = tails.mirrored()
     return SignFlip(
         n=len(shares),
-        p_greater=greater,
-        p_less=less,
-        p_two_sided=min(1.0, 2.0 * min(greater, less)),
-        method="exact" if patterns is None else "monte_carlo",
-        n_resamples=patterns,
-        seed=None if patterns is None else _SEED,
+        p_greater=tails.upper,
+        p_less=tails.lower,
+        p_two_sided=min(1.0, 2.0 * min(tails.upper, tails.lower)),
+        method="exact" if tails.drawn is None else "monte_carlo",
+        n_resamples=tails.drawn,
+        seed=None if tails.drawn is None else _SEED,
     )
 
 
@@ -135,18 +131,27 @@ def flip_interval(
     cases = zip(totals, sizes, strict=True)
     # By size of the total: then swapping the arms swaps the ends, whatever is drawn.
     rows = np.array(sorted(cases, key=lambda case: (abs(case[0]), case[1])), dtype=np.float64)
-    sums = np.zeros((1, 2))
-    if len(rows) <= _ENUMERATED_SUBSETS:
-        for row in rows:
-            sums = np.concatenate([sums, sums + row])
-    else:
-        sums = np.concatenate([sums, *_drawn_sums(rows, n_resamples)])
+    sums = _subset_sums(rows, n_resamples)
     rank = math.floor(len(sums) * alpha / 2 * (1.0 + _TIE))
-    if rank < 1:  # no pattern is so rare; of those not drawn it is not known
-        return (-math.inf, math.inf) if len(rows) <= _ENUMERATED else (math.inf, -math.inf)
+    if rank < 1 and len(rows) <= _ENUMERATED:
+        # No pattern is so rare that the test would reject a mean.
+        return -math.inf, math.inf
+    if rank < 1:
+        # There may be such patterns, but none was drawn: no mean is known to pass.
+        return math.inf, -math.inf
     sums = sums[sums[:, 1] > 0.0]
     means = np.partition(sums[:, 0] / sums[:, 1], [rank - 1, len(sums) - rank])
     return float(means[rank - 1]), float(means[-rank])
+
+
+def _subset_sums(rows: Floats, size: int) -> Floats:
+    """Return the sums of both columns over all subsets of the rows; of many rows over so many random subsets."""
+    sums = np.zeros((1, 2))
+    if len(rows) > _ENUMERATED_SUBSETS:
+        return np.concatenate([sums, *_drawn_sums(rows, size)])
+    for row in rows:
+        sums = np.concatenate([sums, sums + row])
+    return sums
 
 
 def _drawn_sums(rows: Floats, size: int) -> Iterator[Floats]:
@@ -157,29 +162,42 @@ def _drawn_sums(rows: Floats, size: int) -> Iterator[Floats]:
         yield np.stack([np.ldexp(bits @ steps, exponent), bits @ counts], axis=1)
 
 
-def _gaussian_bound(observed: float, weights: Floats) -> float:
-    tail = special.ndtr(-abs(observed) / math.sqrt(math.fsum(weights * weights)))
-    return float(tail / (4.0 * special.ndtr(-math.sqrt(2.0))))
+@dataclass(frozen=True, slots=True)
+class _Tails:
+    """Shares of the sign patterns whose sum is at least some value that is not negative, and at most that value."""
+
+    upper: float
+    lower: float
+    drawn: int | None = None
+    """Number of random patterns; None if all were counted."""
+
+    def mirrored(self) -> _Tails:
+        """Return the shares at the negative of the value."""
+        return replace(self, upper=self.lower, lower=self.upper)
 
 
-def _exact_tails(weights: Floats, observed: float) -> tuple[float, float] | None:
-    r"""Return P(sum >= \\|observed\\|) and P(sum <= \\|observed\\|) over all signs, if feasible."""
+def _exact_tails(weights: Floats, value: float) -> _Tails | None:
+    """Return the shares of all patterns at a value; None if they are too many to count."""
     if len(weights) <= _ENUMERATED:
-        return _enumerated_tails(weights, observed)
+        return _enumerated_tails(weights, value)
     steps = _lattice(weights)
-    return None if steps is None else _lattice_tails(steps, observed, math.fsum(weights))
+    if steps is None:
+        return None
+    return _lattice_tails(steps, value, math.fsum(weights))
 
 
-def _enumerated_tails(weights: Floats, observed: float) -> tuple[float, float]:
+def _enumerated_tails(weights: Floats, value: float) -> _Tails:
     # Sums of half of the weights, beside those of the others in order: all patterns in few steps.
     halves = [np.zeros(1), np.zeros(1)]
     for number, weight in enumerate(weights):
         half = halves[number % 2]
         halves[number % 2] = np.concatenate([half - weight, half + weight])
-    rest, margin, patterns = np.sort(halves[1]), _TIE * len(weights), 2.0 ** len(weights)
-    upper = len(rest) - np.searchsorted(rest, abs(observed) - margin - halves[0])
-    lower = np.searchsorted(rest, abs(observed) + margin - halves[0], side="right")
-    return float(upper.sum()) / patterns, float(lower.sum()) / patterns
+    rest = np.sort(halves[1])
+    margin = _TIE * len(weights)
+    upper = len(rest) - np.searchsorted(rest, value - margin - halves[0])
+    lower = np.searchsorted(rest, value + margin - halves[0], side="right")
+    patterns = 2.0 ** len(weights)
+    return _Tails(float(upper.sum()) / patterns, float(lower.sum()) / patterns)
 
 
 def _lattice(weights: Floats) -> list[int] | None:
@@ -201,7 +219,7 @@ def _lattice(weights: Floats) -> list[int] | None:
     return [step for step in steps if step]
 
 
-def _lattice_tails(steps: Sequence[int], observed: float, total: float) -> tuple[float, float]:
+def _lattice_tails(steps: Sequence[int], value: float, total: float) -> _Tails:
     """Compute the distribution of the sum step by step; adding positives and halving lose no digits."""
     width = sum(steps)
     # Indexed by the sum of the positive steps: the sum of all is 2 * index - width.
@@ -214,24 +232,56 @@ def _lattice_tails(steps: Sequence[int], observed: float, total: float) -> tuple
             probability[: reach + 1] = half
             probability[step : reach + step + 1] += half
             reach += step
-    unit = width / total if total else 1.0
-    up = (width + round(abs(observed) * unit)) // 2
-    return min(1.0, math.fsum(probability[up:])), min(1.0, math.fsum(probability[: up + 1]))
+    unit = 1.0
+    if total:
+        unit = width / total
+    up = (width + round(value * unit)) // 2
+    upper = math.fsum(probability[up:])
+    lower = math.fsum(probability[: up + 1])
+    return _Tails(min(1.0, upper), min(1.0, lower))
 
 
-def _monte_carlo_tails(weights: Floats, observed: float, size: int) -> tuple[float, float]:
+def _drawn_tails(weights: Floats, value: float, size: int, alpha: float) -> _Tails:
+    """Return the shares among so many random patterns; among more if these leave the decision in doubt."""
+    tails = _monte_carlo_tails(weights, value, size)
+    if size < _ESCALATED and _is_in_doubt(tails, size, alpha / 2):
+        size = _ESCALATED
+        tails = _monte_carlo_tails(weights, value, size)
+    if (size + 1) * alpha < 2.0:
+        # So few patterns cannot show a p of alpha / 2.
+        return replace(tails, upper=min(tails.upper, _gaussian_bound(weights, value)))
+    return tails
+
+
+def _monte_carlo_tails(weights: Floats, value: float, size: int) -> _Tails:
     steps, exponent = _fixed_point(weights)
     total = steps.sum()
     margin = _TIE * len(weights)
     upper = lower = 1
     for bits in _patterns(len(weights), size):
         sums = np.ldexp(2 * (bits @ steps) - total, exponent)
-        upper += int(np.count_nonzero(sums >= abs(observed) - margin))
-        lower += int(np.count_nonzero(sums <= abs(observed) + margin))
-    if abs(observed) <= margin:
+        upper += int(np.count_nonzero(sums >= value - margin))
+        lower += int(np.count_nonzero(sums <= value + margin))
+    if value <= margin:
         # At a difference of 0 the two must be equal, else swapping the arms would change them.
         upper = lower = max(upper, lower)
-    return upper / (size + 1), lower / (size + 1)
+    return _Tails(upper / (size + 1), lower / (size + 1), drawn=size)
+
+
+def _gaussian_bound(weights: Floats, value: float) -> float:
+    """Return the bound of Bentkus and Dzindzalieta; see the module."""
+    tail = special.ndtr(-value / math.sqrt(math.fsum(weights * weights)))
+    return float(tail / (4.0 * special.ndtr(-math.sqrt(2.0))))
+
+
+def _is_in_doubt(tails: _Tails, size: int, level: float) -> bool:
+    """Say whether further patterns could put one of the shares on the other side of the level."""
+    for share in (tails.upper, tails.lower):
+        hits = round(share * (size + 1)) - 1
+        low, high = share_interval(hits, size, _DOUBT)
+        if low <= level <= high:
+            return True
+    return False
 
 
 def _fixed_point(values: Floats) -> tuple[Ints, int]:
@@ -256,10 +306,3 @@ def _patterns(n: int, size: int) -> Iterator[NDArray[np.uint8]]:
         count = min(rows, size - start)
         raw = np.asarray(generator.random_raw(count * words), dtype="<u8").reshape(count, words)
         yield np.unpackbits(raw.view(np.uint8), axis=1, count=n)
-
-
-def _in_doubt(p: float, size: int, level: float) -> bool:
-    hits = round(p * (size + 1)) - 1
-    low = special.betaincinv(hits, size - hits + 1, _DOUBT / 2) if hits else 0.0
-    high = special.betaincinv(hits + 1, size - hits, 1 - _DOUBT / 2) if hits < size else 1.0
-    return bool(low <= level <= high)

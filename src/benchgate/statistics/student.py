@@ -85,10 +85,13 @@ def t_figures(
         return TFigures()
     if not spread.squared_se:
         return TFigures(se=0.0)
-    se, df = math.sqrt(spread.squared_se), spread.df
+    se = math.sqrt(spread.squared_se)
+    df = spread.df
     t = saturate(scale(saturate(delta - shift), -spread.exponent) / se)
-    evens, quantile = [_evened(t, skew) for skew in skews], t_upper_quantile(alpha / 2, df)
-    greater, less = (max(float(special.stdtr(df, s * x)) for x in evens) for s in (-1.0, 1.0))
+    evens = [_evened(t, skew) for skew in skews]
+    greater = max(float(special.stdtr(df, -even)) for even in evens)
+    less = max(float(special.stdtr(df, even)) for even in evens)
+    quantile = t_upper_quantile(alpha / 2, df)
     real_se = scale(se, spread.exponent)
     return TFigures(
         se=real_se,
@@ -112,6 +115,10 @@ def uneven(even: float, skew: float) -> float:
     """Return the t of which :func:`_evened` makes this."""
     if not skew:
         return even
+    # The cubic root of 1 + x, less 1.
     x = skew * (even - skew / 6.0)
-    root = math.expm1(math.log1p(x) / 3.0) if x > -1.0 else -((-1.0 - x) ** (1.0 / 3.0)) - 1.0
+    if x > -1.0:
+        root = math.expm1(math.log1p(x) / 3.0)
+    else:
+        root = -((-1.0 - x) ** (1.0 / 3.0)) - 1.0
     return 3.0 / skew * root

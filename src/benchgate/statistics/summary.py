@@ -65,7 +65,9 @@ def scale(value: float, exponent: int) -> float:
         result = math.ldexp(value, exponent)
     except OverflowError:
         return math.copysign(LARGEST, value)
-    return result if result or not value else math.copysign(SMALLEST, value)
+    if value and not result:
+        return math.copysign(SMALLEST, value)
+    return result
 
 
 def finite_floats(values: Iterable[float], name: str = "values") -> list[float]:
@@ -117,10 +119,15 @@ def grouped(values: Sequence[T], clusters: Sequence[str | None] | None) -> list[
     :param clusters: None if no two values share one.
     :raises ValueError: for another number of labels.
     """
+    if clusters is None:
+        return [[value] for value in values]
     groups: dict[object, list[T]] = {}
-    labels = (None,) * len(values) if clusters is None else clusters
-    for index, (value, label) in enumerate(zip(values, labels, strict=True)):
-        groups.setdefault(index if label is None else label, []).append(value)
+    for index, (value, label) in enumerate(zip(values, clusters, strict=True)):
+        key: object = label
+        if label is None:
+            # Its place is a key that no label has, for labels are texts.
+            key = index
+        groups.setdefault(key, []).append(value)
     return list(groups.values())
 
 
@@ -138,15 +145,19 @@ def summarize(values: Iterable[float], name: str = "values") -> Summary:
         return Summary(
             n=0, mean=None, mean_tail=0.0, constant=True, scaled_variance=None, exponent=0
         )
-    low, high = min(numbers), max(numbers)
+    low = min(numbers)
+    high = max(numbers)
     exponent = math.frexp(max(-low, high))[1]
     center, tail = _mean_and_tail(numbers)
+    variance = None
+    if len(numbers) > 1:
+        variance = _scaled_variance(numbers, center, exponent)
     return Summary(
         n=len(numbers),
         mean=center,
         mean_tail=tail,
         constant=low == high,
-        scaled_variance=_scaled_variance(numbers, center, exponent) if len(numbers) > 1 else None,
+        scaled_variance=variance,
         exponent=exponent,
     )
 

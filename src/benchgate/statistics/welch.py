@@ -60,9 +60,14 @@ def welch_test(
     b, c = map(summarize, arms)
     groups = [grouped(*side) for side in zip(arms, clusters or (None, None), strict=True)]
     of_groups = pooled(groups)
-    are_apart = [len(side) for side in groups] == [b.n, c.n]
-    spread, delta = _apart(b, c) if are_apart else of_groups, mean_difference(b, c)
-    skews = [0.0, of_groups.skewness if of_groups and is_skewed else 0.0]
+    spread = of_groups
+    if [len(side) for side in groups] == [b.n, c.n]:
+        # No two cases share a cluster.
+        spread = _apart(b, c)
+    skews = [0.0]
+    if is_skewed and of_groups:
+        skews.append(of_groups.skewness)
+    delta = mean_difference(b, c)
     figures = t_figures(spread, delta, null_delta=null_delta, alpha=alpha, skews=skews)
     return WelchTest(baseline_mean=b.mean, candidate_mean=c.mean, delta=delta, **asdict(figures))
 
@@ -85,7 +90,8 @@ def welch_df(baseline: float, n_baseline: int, candidate: float, n_candidate: in
     :param candidate: that of the candidate's, in the same unit; not both may be zero.
     """
     total = baseline + candidate
-    b, c = n_baseline - 1, n_candidate - 1
+    b = n_baseline - 1
+    c = n_candidate - 1
     return b * c / ((candidate / total) ** 2 * b + (baseline / total) ** 2 * c)
 
 
