@@ -90,7 +90,7 @@ def _tests(before: Arm, best: Arm, policy: GatePolicy) -> Iterator[_Best]:
 def _best_flip(pairs: Pairs) -> _Best:
     flip = pairs.guarded(pairs.compared.limit).sign_flip
     level = pairs.policy.alpha / 2
-    p = flip.p_greater
+    p = flip.half_ties_greater
     error = 0.0
     if flip.n > 20:
         # Up to 20 every p is exact; else this one, or that of other scores, may be drawn: its error in 99 % of draws.

@@ -147,13 +147,18 @@ class WelchFigures(WireModel):
 
 
 class PairedFigures(WireModel):
-    """The paired test of the difference minus ``min_delta``: one-sided p of t and of sign-flip."""
+    """
+    The paired test of the difference minus ``min_delta``: one-sided p of t and of sign-flip.
+
+    :param p_sign_flip: the exact one, and ``p_half_ties`` the one that decides, in which ties count half.
+    """
 
     n: int
     t: Number | None
     df: Number | None
     p_t: Number | None
     p_sign_flip: Number
+    p_half_ties: Number
     sign_flip_method: Literal["exact", "monte_carlo"]
     n_resamples: int | None
     seed: int | None
@@ -170,6 +175,7 @@ class PairedFigures(WireModel):
             df=test.t.df,
             p_t=test.t.p_greater,
             p_sign_flip=flip.p_greater,
+            p_half_ties=flip.half_ties_greater,
             sign_flip_method=flip.method,
             n_resamples=flip.n_resamples,
             seed=flip.seed,

@@ -50,12 +50,13 @@ class Pairs(MeanInference):
 
     def _test(self, null: float) -> PairedTest:
         guarded = self.guarded(null)
-        flip = guarded.sign_flip
+        greater = guarded.sign_flip.half_ties_greater
+        less = guarded.sign_flip.half_ties_less
         free = replace(
             guarded,
-            p_two_sided=flip.p_two_sided,
-            p_greater=flip.p_greater,
-            p_less=flip.p_less,
+            p_two_sided=min(1.0, 2.0 * min(greater, less)),
+            p_greater=greater,
+            p_less=less,
         )
         return freed(free, guarded, null, self)
 

@@ -41,7 +41,7 @@ class PairedTest:
     t: PairedT
     sign_flip: SignFlip
     p_greater: float | None
-    """The larger of the two tests' one-sided p; ``p_less`` likewise."""
+    """The larger one-sided p: of t, or of the sign flip with ties as halves; ``p_less`` likewise."""
     p_less: float | None
     p_two_sided: float | None
     """min(1, 2 * min(p_greater, p_less)): at most alpha iff both tests agree at level alpha / 2."""
@@ -117,8 +117,8 @@ def paired_test(
         flip = sign_flip(values, null_delta=null_delta, alpha=alpha, n_resamples=n_resamples)
     if t.p_greater is None or t.p_less is None:
         return PairedTest(t=t, sign_flip=flip, p_greater=None, p_less=None, p_two_sided=None)
-    greater = max(t.p_greater, flip.p_greater)
-    less = max(t.p_less, flip.p_less)
+    greater = max(t.p_greater, flip.half_ties_greater)
+    less = max(t.p_less, flip.half_ties_less)
     both = min(1.0, 2.0 * min(greater, less))
     return PairedTest(t=t, sign_flip=flip, p_greater=greater, p_less=less, p_two_sided=both)
 

@@ -254,7 +254,9 @@ def test_a_drawn_p_must_exceed_the_level_by_its_error(monkeypatch):
         def test(differences, labels, **options):
             made.append(len(differences))
             real = paired_test(differences, labels, **options)
-            return replace(real, sign_flip=replace(real.sign_flip, p_greater=p, n_resamples=99_999))
+            return replace(
+                real, sign_flip=replace(real.sign_flip, half_ties_greater=p, n_resamples=99_999)
+            )
 
         return test
 

@@ -106,11 +106,11 @@ def test_the_binding_p_is_the_worse_of_the_two(d: list[float], null: float) -> N
     assert t.p_less is not None
     assert result.t == t
     assert result.sign_flip == flip
-    assert result.p_greater == max(t.p_greater, flip.p_greater)
-    assert result.p_less == max(t.p_less, flip.p_less)
+    assert result.p_greater == max(t.p_greater, flip.half_ties_greater)
+    assert result.p_less == max(t.p_less, flip.half_ties_less)
     assert result.p_two_sided is not None
     if t.t and t.t > 0:
-        assert result.p_two_sided == min(1.0, 2 * max(t.p_greater, flip.p_greater))
+        assert result.p_two_sided == min(1.0, 2 * max(t.p_greater, flip.half_ties_greater))
 
 
 @given(differences)

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from benchgate.statistics.paired import paired_differences
 from benchgate.statistics.sign_flip import sign_flip
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -43,6 +44,75 @@ def test_small_samples_equal_brute_force(steps: list[int]) -> None:
     assert result.method == "exact"
     assert result.p_greater == brute(steps, 1)
     assert result.p_less == brute(steps, -1)
+
+
+def brute_half_ties(steps: list[int]) -> Fraction:
+    """Count the ties as halves, and the observed pattern in full, of the differences that are not 0."""
+    changed = [step for step in steps if step]
+    observed = sum(changed)
+    patterns = list(itertools.product((-1, 1), repeat=len(changed)))
+    sums = [sum(s * k for s, k in zip(p, changed, strict=True)) for p in patterns]
+    above = sum(one > observed for one in sums)
+    others = sums.count(observed) - 1
+    return (above + Fraction(others, 2) + 1) / Fraction(len(patterns))
+
+
+@given(tenths)
+def test_the_p_that_decides_counts_other_patterns_with_the_same_sum_by_half(
+    steps: list[int],
+) -> None:
+    result = sign_flip([k / 10 for k in steps])
+    assert result.half_ties_greater == brute_half_ties(steps)
+    assert result.half_ties_less == brute_half_ties([-k for k in steps])
+    assert result.half_ties_greater <= result.p_greater
+
+
+@pytest.mark.parametrize("n", [5, 6, 20, 60])
+def test_gains_without_a_loss_have_the_smallest_p_of_both_kinds(n: int) -> None:
+    for unchanged in (0, 7):
+        result = sign_flip([0.2] * n + [0.0] * unchanged)
+        assert result.half_ties_greater == result.p_greater == 2.0**-n
+
+
+scores = st.sampled_from([0.0, 0.25, 1 / 3, 0.5, 2 / 3, 0.75, 1.0])
+
+
+@given(
+    st.lists(st.tuples(scores, scores), min_size=1, max_size=14),
+    st.data(),
+    st.sampled_from([0.0, 0.05, 1 / 3]),
+)
+def test_the_p_that_decides_never_rises_as_a_score_rises(
+    pairs: list[tuple[float, float]], data: st.DataObject, null: float
+) -> None:
+    before = [b for b, _ in pairs]
+    after = [c for _, c in pairs]
+    place = data.draw(st.integers(0, len(pairs) - 1))
+    raised = [*after]
+    raised[place] = max(after[place], data.draw(scores))
+    lower = sign_flip(paired_differences(before, after), null_delta=null)
+    higher = sign_flip(paired_differences(before, raised), null_delta=null)
+    assert higher.half_ties_greater <= lower.half_ties_greater
+    assert higher.half_ties_less >= lower.half_ties_less
+
+
+def test_of_drawn_patterns_ties_count_by_half_too() -> None:
+    root = math.sqrt(2.0)  # no step that is common to both amounts, so that patterns are drawn
+    ups = (8, 8)  # of twelve differences of each amount
+    result = sign_flip([1.0] * 8 + [-1.0] * 4 + [root] * 8 + [-root] * 4)
+    assert result.method == "monte_carlo"
+    above = tied = 0.0
+    for first, second in itertools.product(range(13), repeat=2):
+        share = math.comb(12, first) * math.comb(12, second) / 2.0**24
+        rise = (first - ups[0]) + root * (second - ups[1])
+        if first == ups[0] and second == ups[1]:
+            tied += share
+        elif rise > 0.0:
+            above += share
+    assert tied > 0.01
+    assert result.p_greater == pytest.approx(above + tied, abs=0.004)
+    assert result.half_ties_greater == pytest.approx(above + tied / 2.0, abs=0.004)
+    assert result.p_greater - result.half_ties_greater == pytest.approx(tied / 2.0, abs=0.002)
 
 
 @given(binary)
