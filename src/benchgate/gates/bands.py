@@ -60,7 +60,8 @@ def sample_size_sensitivity(
         baseline.paired_with(candidate) or (),
         key=lambda pair: hashlib.sha256(pair.case_id.encode()).digest(),
     )
-    before, after = [pair.before for pair in pairs], [pair.after for pair in pairs]
+    before = [pair.before for pair in pairs]
+    after = [pair.after for pair in pairs]
     band = sample_size_band(paired_differences(before, after))
     if band is None:
         return None
@@ -80,4 +81,6 @@ def sample_size_sensitivity(
 
 def _range(values: Sequence[float | None]) -> float | None:
     numbers = [value for value in values if value is not None]
-    return max(numbers) - min(numbers) if numbers and len(numbers) == len(values) else None
+    if not numbers or len(numbers) < len(values):
+        return None
+    return max(numbers) - min(numbers)

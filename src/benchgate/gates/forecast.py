@@ -95,35 +95,59 @@ def forecast(
     :param trials: of the candidate.
     :param look: number that the run has among the looks at this baseline; the figures are at its level.
     """
-    now, is_large = judged_at(policy, look), len(baseline.scores) > MOST_CASES
-    decision = _best_decision(baseline, now)
+    now = judged_at(policy, look)
+    best = _best_decision(baseline, now)
+    obstacle = None
+    if not best.promotion_allowed:
+        obstacle = best.remarks[0].message
     limits = Forecast(
         units=len(grouped(baseline.scores, baseline.labels)),
-        obstacle=None if decision.promotion_allowed else decision.remarks[0].message,
-        looks=_looks(baseline, policy) if policy.looks != "count" else None,
+        obstacle=obstacle,
+        looks=_looks(baseline, policy),
     )
     if policy.claim == "no_regression":
         return limits
     runs = Simulation(baseline, now, trials)
     if policy.claim == "not_worse":
-        same = weigh_arms(baseline, baseline, now, advice=False)[0].significance
-        # To exclude a loss of the margin takes what it takes to find a gain of the margin.
-        gain = {"claim": "better", "margin": None, "target_effect": now.margin}
-        return limits._replace(
-            chance=_by_formula(runs, now.model_copy(update=gain))[0]._replace(gain=0.0)
-            if is_large
-            else runs.chance(0.0),
-            smallest_margin=same.smallest_margin,
-            is_lower_limit=runs.is_blind,
-        )
-    if limits.obstacle is not None:
+        return _of_margin(limits, runs)
+    if obstacle is not None:
         return limits._replace(chance=Chance(policy.target_effect, 0.0, 0))
     if not runs.is_binary and len({*runs.pool}) == 1:
         return limits
-    chance, effect = (_by_formula if is_large else _by_simulation)(runs, now)
-    lower = runs.is_blind and policy.test != "welch"
-    least = None if is_large else runs.chance(min(policy.target_effect, runs.room), is_uneven=True)
-    return limits._replace(chance=chance, uneven=least, detectable=effect, is_lower_limit=lower)
+    return _of_gain(limits, runs)
+
+
+def _of_margin(limits: Forecast, runs: Simulation) -> Forecast:
+    """Add what a candidate that is as good as the baseline can show."""
+    policy = runs.policy
+    same = weigh_arms(runs.baseline, runs.baseline, policy, advice=False)[0].significance
+    if runs.is_too_large:
+        # To exclude a loss of the margin takes what it takes to find a gain of the margin.
+        gain = {"claim": "better", "margin": None, "target_effect": policy.margin}
+        chance, _ = _by_formula(runs, policy.model_copy(update=gain))
+        chance = chance._replace(gain=0.0)
+    else:
+        chance = runs.chance(0.0)
+    return limits._replace(
+        chance=chance, smallest_margin=same.smallest_margin, is_lower_limit=runs.is_blind
+    )
+
+
+def _of_gain(limits: Forecast, runs: Simulation) -> Forecast:
+    """Add what a candidate that is better can show."""
+    policy = runs.policy
+    uneven = None
+    if runs.is_too_large:
+        chance, effect = _by_formula(runs, policy)
+    else:
+        chance, effect = _by_simulation(runs, policy)
+        uneven = runs.chance(min(policy.target_effect, runs.room), is_uneven=True)
+    return limits._replace(
+        chance=chance,
+        uneven=uneven,
+        detectable=effect,
+        is_lower_limit=runs.is_blind and policy.test != "welch",
+    )
 
 
 class Simulation:
@@ -136,20 +160,35 @@ class Simulation:
 
     def __init__(self, baseline: Arm, policy: GatePolicy, trials: int) -> None:
         """Learn from the trials how far those of a case agree."""
-        self.baseline, self.policy, self.trials = baseline, policy, trials
+        self.baseline = baseline
+        self.policy = policy
+        self.trials = trials
         self.rows = baseline.rows
         self.pool = [score for row in self.rows for score in row]
         self.is_blind = not any(len({*row}) > 1 for row in self.rows)
-        within = mean(summarize(row).variance or 0.0 for row in self.rows)
-        error = within * mean(1.0 / len(row) for row in self.rows)
-        between = (summarize(map(mean, self.rows)).variance or 0.0) - error
-        self.weight = math.inf if self.is_blind or between <= 0.0 else within / between
+        self.weight = self._weight()
         low, high = policy.score_range or (0.0, 1.0)
         self.is_binary = {*self.pool} <= {low, high}
-        self.high = high if policy.score_range is not None or self.is_binary else math.inf
+        self.high = math.inf
+        if policy.score_range is not None or self.is_binary:
+            self.high = high
         self.room = self.high - mean(self.pool)
         self.clusters = grouped(range(len(self.rows)), baseline.labels)
         self.facts = [_cut(facts, trials) for facts in baseline.facts or ()]
+
+    def _weight(self) -> float:
+        """Return as how many trials of a case those of all cases count; infinite if its own trials say nothing."""
+        within = mean(summarize(row).variance or 0.0 for row in self.rows)
+        error = within * mean(1.0 / len(row) for row in self.rows)
+        between = (summarize(map(mean, self.rows)).variance or 0.0) - error
+        if self.is_blind or between <= 0.0:
+            return math.inf
+        return within / between
+
+    @property
+    def is_too_large(self) -> bool:
+        """Whether so few of these runs can be simulated that a formula knows more."""
+        return len(self.baseline.scores) > MOST_CASES
 
     def chance(self, gain: float, *, is_uneven: bool = False) -> Chance:
         """Count promotions of candidates with a gain, in runs that are the same for every gain."""
@@ -160,30 +199,42 @@ class Simulation:
 
     def sides(self, gain: float, number: int, *, is_uneven: bool = False) -> tuple[Arm, Arm]:
         """Return both sides of a simulated run: the same for each number."""
-        coin = random.Random(f"gains {number}")  # noqa: S311 - for statistics, not for secrets
-        gains = [2.0 * gain * coin.randrange(2) if is_uneven else gain for _ in self.clusters]
+        gains = [gain] * len(self.clusters)
+        if is_uneven:
+            coin = random.Random(f"gains {number}")  # noqa: S311 - for statistics, not for secrets
+            gains = [2.0 * gain * coin.randrange(2) for _ in self.clusters]
         draw = random.Random(number)  # noqa: S311 - for statistics, not for secrets
-        drawn = [
-            (index, place)
-            for place, cluster in enumerate(draw.choices(self.clusters, k=len(self.clusters)))
-            for index in cluster
-        ]
-        order = [index for index, _ in drawn]
-        before = replace(
-            self.baseline.at(order),
-            case_ids=self.baseline.case_ids and tuple(f"{n:06}" for n in range(len(order))),
-            clusters=self.baseline.clusters and tuple(f"{place}" for _, place in drawn),
-        )
-        after = tuple(tuple(self._trials(draw, self.rows[at], gains[place])) for at, place in drawn)
-        facts = tuple(self.facts[index] for index in order) if self.facts else None
-        scores = tuple(map(mean, after))
-        return before, replace(before, scores=scores, trials=after, facts=facts)
+        clusters = draw.choices(self.clusters, k=len(self.clusters))
+        drawn = [(index, place) for place, cluster in enumerate(clusters) for index in cluster]
+        before = self._baseline_of(drawn)
+        trials = [tuple(self._trials(draw, self.rows[at], gains[place])) for at, place in drawn]
+        facts = None
+        if self.facts:
+            facts = tuple(self.facts[index] for index, _ in drawn)
+        scores = tuple(map(mean, trials))
+        return before, replace(before, scores=scores, trials=tuple(trials), facts=facts)
+
+    def _baseline_of(self, drawn: Sequence[tuple[int, int]]) -> Arm:
+        """Return the baseline of these cases, each with the number of its cluster; one may come more than once."""
+        case_ids = None
+        if self.baseline.case_ids is not None:
+            case_ids = tuple(f"{n:06}" for n in range(len(drawn)))
+        clusters = None
+        if self.baseline.clusters is not None:
+            clusters = tuple(f"{place}" for _, place in drawn)
+        cases = self.baseline.at([index for index, _ in drawn])
+        return replace(cases, case_ids=case_ids, clusters=clusters)
 
     def _trials(self, draw: random.Random, row: Sequence[float], gain: float) -> Iterator[float]:
         urn = [*row]
         for _ in range(self.trials):
-            new = 1.0 if math.isinf(self.weight) else self.weight / (self.weight + len(urn))
-            score = draw.choice(self.pool if draw.random() < new else urn)
+            new = 1.0
+            if math.isfinite(self.weight):
+                new = self.weight / (self.weight + len(urn))
+            source = urn
+            if draw.random() < new:
+                source = self.pool
+            score = draw.choice(source)
             urn.append(score)
             passes = draw.random() * self.room < gain  # drawn always, so that all gains share it
             if self.is_binary:
@@ -206,35 +257,55 @@ def _decision(before: Arm, after: Arm, policy: GatePolicy) -> CheckpointPromotio
 
 def _best_decision(baseline: Arm, policy: GatePolicy) -> CheckpointPromotionDecision:
     """Ask the gate about a candidate that is as good as scores allow, without harm, at the baseline's cost."""
-    n, low = len(baseline.scores), (policy.penalty_range or (0.0, 1.0))[0]
-    far = 100.0 * (policy.target_effect + max(map(abs, baseline.scores), default=0.0))
-    top = policy.score_range and policy.score_range[1]
-    scores = tuple(far * (2 + i / n) if top is None else top for i in range(n))
-    passed = (facts.model_copy(update={"passed": True}) for facts in baseline.facts or ())
+    scores = _best_scores(baseline.scores, policy)
+    penalties = None
+    if baseline.penalties is not None:
+        lowest, _ = policy.penalty_range or (0.0, 1.0)
+        penalties = (lowest,) * len(scores)
+    facts = None
+    if baseline.facts:
+        facts = tuple(case.model_copy(update={"passed": True}) for case in baseline.facts)
     best = replace(
         baseline,
         scores=scores,
         trials=tuple((score,) for score in scores),
-        penalties=baseline.penalties and (low,) * n,
-        facts=tuple(passed) or None,
+        penalties=penalties,
+        facts=facts,
     )
     return _decision(baseline, best, policy)
 
 
+def _best_scores(scores: Sequence[float], policy: GatePolicy) -> tuple[float, ...]:
+    """Return the highest score for each case; without a range scores far above these, no two of them alike."""
+    n = len(scores)
+    if policy.score_range is not None:
+        return (policy.score_range[1],) * n
+    far = 100.0 * (policy.target_effect + max(map(abs, scores), default=0.0))
+    return tuple(far * (2 + i / n) for i in range(n))
+
+
 def _looks(baseline: Arm, policy: GatePolicy) -> int | None:
     """Return how many looks can promote; ``None`` if nothing limits them."""
+    if policy.looks == "count":
+        return None
 
     def promotes(look: int) -> bool:
         return _best_decision(baseline, judged_at(policy, look)).promotion_allowed
 
-    if declared := declared_looks(policy):
-        return declared * promotes(1)
+    declared = declared_looks(policy)
+    if declared is not None:
+        # All of them have the same level.
+        return declared if promotes(1) else 0
     if promotes(_LOOKS):
         return None
-    last, beyond = 0, _LOOKS
+    last = 0
+    beyond = _LOOKS
     while beyond - last > 1:
         middle = (last + beyond) // 2
-        last, beyond = (middle, beyond) if promotes(middle) else (last, middle)
+        if promotes(middle):
+            last = middle
+        else:
+            beyond = middle
     return last
 
 
@@ -249,13 +320,16 @@ def _by_simulation(runs: Simulation, policy: GatePolicy) -> tuple[Chance, float 
         tries.append(runs.chance(gain))
     nearest = min(reversed(tries), key=lambda tried: abs(tried.share - POWER))
     gain = _scaled(nearest, policy, math.inf)
-    is_found = gain <= runs.room or nearest.share >= POWER
-    return chance._replace(gain=policy.target_effect), min(gain, runs.room) if is_found else None
+    of_target = chance._replace(gain=policy.target_effect)
+    if gain > runs.room and nearest.share < POWER:
+        return of_target, None
+    return of_target, min(gain, runs.room)
 
 
 def _by_formula(runs: Simulation, policy: GatePolicy) -> tuple[Chance, float | None]:
     figures = weigh_arms(*runs.sides(0.0, 0), policy, advice=False)[0].significance
-    effect, least = figures.minimum_detectable_effect, policy.min_delta
+    effect = figures.minimum_detectable_effect
+    least = policy.min_delta
     if effect is None or effect <= least:
         return Chance(policy.target_effect, 0.0, 0), None
     level, power = _quantiles(policy)

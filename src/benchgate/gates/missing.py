@@ -17,20 +17,27 @@ if TYPE_CHECKING:
 
 def mismatch(baseline: Arm, candidate: Arm) -> str | None:
     """Return which cases only one side has, as a text; ``None`` if they are the same, or neither side has ids."""
-    if baseline.case_ids is None or candidate.case_ids is None:
-        if baseline.case_ids is candidate.case_ids:
-            return None
-        named = "candidate" if baseline.case_ids is None else "baseline"
-        return f"only the {named} has case ids"
-    before, after = set(baseline.case_ids), set(candidate.case_ids)
-    only = [
-        f"{len(ids)} only in {name}: {few(ids)}"
-        for name, ids in (("baseline", before - after), ("candidate", after - before))
-        if ids
-    ]
-    old, new = _clusters(baseline), _clusters(candidate)
-    differ = {case_id for case_id in old if old[case_id] != new.get(case_id)}
-    return "; ".join(only) or (f"in other clusters: {few(differ)}" if differ else None)
+    if baseline.case_ids is None and candidate.case_ids is None:
+        return None
+    if baseline.case_ids is None:
+        return "only the candidate has case ids"
+    if candidate.case_ids is None:
+        return "only the baseline has case ids"
+    before = _clusters(baseline)
+    after = _clusters(candidate)
+    only = []
+    for name, ids in (
+        ("baseline", before.keys() - after.keys()),
+        ("candidate", after.keys() - before.keys()),
+    ):
+        if ids:
+            only.append(f"{len(ids)} only in {name}: {few(ids)}")
+    if only:
+        return "; ".join(only)
+    differ = {case_id for case_id in before if before[case_id] != after[case_id]}
+    if differ:
+        return f"in other clusters: {few(differ)}"
+    return None
 
 
 def _clusters(arm: Arm) -> dict[str, str | None]:
@@ -47,7 +54,8 @@ def counted_as_worst(
     penalties stay unknown.
     """
     lowest, highest = score_range
-    before, after = _clusters(baseline), _clusters(candidate)
+    before = _clusters(baseline)
+    after = _clusters(candidate)
     return (
         _completed(baseline, {**after, **before}, highest, None, passed=True),
         _completed(candidate, {**before, **after}, lowest, None, passed=False),
@@ -56,17 +64,25 @@ def counted_as_worst(
 
 def without_new(baseline: Arm, candidate: Arm) -> Arm:
     """Return the candidate with the cases that the baseline has too."""
-    known, ids = {*(baseline.case_ids or ())}, candidate.case_ids or ()
+    known = {*(baseline.case_ids or ())}
+    ids = candidate.case_ids or ()
     places = [place for place, case_id in enumerate(ids) if case_id in known]
-    return candidate.at(places) if len(places) < len(ids) else candidate
+    if len(places) == len(ids):
+        return candidate
+    return candidate.at(places)
 
 
 def counted_as_best(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Arm:
     """Return a candidate that passes the cases that it lacks, with the highest score and no harm."""
-    # A penalty below the range would leave its rise without a bound.
-    least = (policy.penalty_range or (0.0,))[0] if policy.safety_confidence else 0.0
-    harm = max(0.0, least) if baseline.penalties else None
-    highest = policy.score_range[1] if policy.score_range else 1.0
+    harm = None
+    if baseline.penalties:
+        harm = 0.0
+        if policy.safety_confidence and policy.penalty_range:
+            # A penalty below the range would leave its rise without a bound.
+            harm = max(0.0, policy.penalty_range[0])
+    highest = 1.0
+    if policy.score_range:
+        highest = policy.score_range[1]
     return _completed(candidate, _clusters(baseline), highest, harm, passed=True)
 
 
@@ -82,9 +98,13 @@ def _completed(
     order = sorted(range(len(everything)), key=everything.__getitem__)
     scores = arm.scores + (score,) * count
     penalties = (arm.penalties or (None,) * len(measured)) + (penalty,) * count
-    # As many trials as the others have, so that the trials can still be compared with each other.
-    facts = arm.facts and arm.facts + (lacked,) * count
-    trials = arm.trials and arm.trials + ((score,) * len(arm.trials[0]),) * count
+    facts = arm.facts
+    if facts:
+        facts += (lacked,) * count
+    trials = arm.trials
+    if trials:
+        # As many trials as the others have, so that the trials can still be compared with each other.
+        trials += ((score,) * len(trials[0]),) * count
     return replace(
         arm,
         case_ids=everything,

@@ -29,28 +29,27 @@ def safety(
     """Compare mean safety penalties; with an upper bound if the policy sets a level and a range for it."""
     evaluated = bool(_measured(baseline) or _measured(candidate))
     baseline, candidate = _measured_on_both(baseline, candidate, policy)
-    b, c = mean_penalty(baseline), mean_penalty(candidate)
-    delta = None if b is None or c is None else c - b
-    low, high = policy.penalty_range or (0.0, 1.0)
-    penalties = [*_measured(baseline), *_measured(candidate)]
-    upper = least = None
-    inside = delta is not None and all(low <= penalty <= high for penalty in penalties)
-    if inside and policy.safety_confidence and policy.penalty_range:
-        clean = replace(candidate, penalties=(low,) * len(candidate.scores))
-        level = policy.safety_confidence
-        upper, least = (
-            _rise_upper(baseline, arm, level, (low, high)) for arm in (candidate, clean)
+    before = mean_penalty(baseline)
+    after = mean_penalty(candidate)
+    if before is None or after is None:
+        return SafetyFigures(
+            evaluated=evaluated,
+            baseline_mean=before,
+            candidate_mean=after,
+            delta=None,
+            upper_bound=None,
+            least_bound=None,
+            pass_chances=(),
         )
+    upper, least = _rise_bounds(baseline, candidate, policy)
     return SafetyFigures(
         evaluated=evaluated,
-        baseline_mean=b,
-        candidate_mean=c,
-        delta=delta,
+        baseline_mean=before,
+        candidate_mean=after,
+        delta=after - before,
         upper_bound=upper,
         least_bound=least,
-        pass_chances=_pass_chances(baseline, candidate, policy)
-        if advice and delta is not None
-        else (),
+        pass_chances=_pass_chances(baseline, candidate, policy) if advice else (),
     )
 
 
@@ -60,18 +59,45 @@ def clean_needed(labels: Sequence[str | None], policy: GatePolicy) -> str | None
 
     :param labels: the clusters of the cases there are; further ones have their sizes.
     """
-    (low, high), limit = policy.penalty_range or (0.0, 1.0), policy.max_safety_regression
-    level, room = policy.safety_confidence or 0.95, high - low - limit
+    low, high = policy.penalty_range or (0.0, 1.0)
+    limit = policy.max_safety_regression
+    room = high - low - limit
+    level = policy.safety_confidence or 0.95
     cases = constant_cases_needed(limit, labels, room=room, confidence=level)
+    if cases is None:
+        return None
     clusters = len(grouped(labels, labels))
-    if cases is None or clusters == len(labels):
-        return None if cases is None else f"{cases} cases"
+    if clusters == len(labels):
+        return f"{cases} cases"
     return f"about {cases} cases in {math.ceil(cases * clusters / len(labels))} clusters"
+
+
+def _rise_bounds(
+    baseline: Arm, candidate: Arm, policy: GatePolicy
+) -> tuple[float | None, float | None]:
+    """
+    Bound the rise from above: as it is, and as it would be if the candidate had no penalty at all.
+
+    :returns: ``None`` twice if the policy asks for no bound, or a penalty is out of range.
+    """
+    level = policy.safety_confidence
+    if not level or not policy.penalty_range:
+        return None, None
+    low, high = policy.penalty_range
+    penalties = [*_measured(baseline), *_measured(candidate)]
+    if not all(low <= penalty <= high for penalty in penalties):
+        return None, None
+    clean = replace(candidate, penalties=(low,) * len(candidate.scores))
+    upper = _rise_upper(baseline, candidate, level, policy.penalty_range)
+    least = _rise_upper(baseline, clean, level, policy.penalty_range)
+    return upper, least
 
 
 def _rise_upper(baseline: Arm, candidate: Arm, level: float, ends: tuple[float, float]) -> float:
     """Bound the rise, case by case if the arms can be paired."""
-    before, after, (low, high) = _measured(baseline), _measured(candidate), ends
+    before = _measured(baseline)
+    after = _measured(candidate)
+    low, high = ends
     if not baseline.paired_with(candidate):
         labels = baseline.labels, candidate.labels
         bounds = mover_gaffke(before, after, labels, confidence=level, low=low, high=high)
@@ -86,11 +112,14 @@ def _pass_chances(
     baseline: Arm, candidate: Arm, policy: GatePolicy
 ) -> tuple[tuple[float, float | None], ...]:
     low, high = policy.penalty_range or (0.0, 1.0)
-    level = policy.safety_confidence if policy.penalty_range else None
-    before, limit = _measured(baseline), policy.max_safety_regression
+    before = _measured(baseline)
     inside = all(low <= penalty <= high for penalty in before)
     if not inside or not baseline.paired_with(candidate):
         return ()
+    level = None
+    if policy.penalty_range:  # else there is no bound
+        level = policy.safety_confidence
+    limit = policy.max_safety_regression
     chances = (
         safety_pass_chance(
             rise, before, baseline.labels, limit=limit, confidence=level, low=low, high=high
@@ -107,7 +136,9 @@ def _measured(arm: Arm) -> list[float]:
 def mean_penalty(arm: Arm) -> float | None:
     """Return the mean penalty of a side; ``None`` if that of a case was not measured."""
     penalties = [penalty for penalty in _measured(arm) if math.isfinite(penalty)]
-    return mean(penalties) if penalties and len(penalties) == len(arm.scores) else None
+    if not penalties or len(penalties) != len(arm.scores):
+        return None
+    return mean(penalties)
 
 
 def _measured_on_both(baseline: Arm, candidate: Arm, policy: GatePolicy) -> tuple[Arm, Arm]:
@@ -117,33 +148,39 @@ def _measured_on_both(baseline: Arm, candidate: Arm, policy: GatePolicy) -> tupl
     A side with too many trials without a score is left as it is, without its penalties: they say too little. So is a
     candidate with one where nobody says how large a penalty can be: its crash may have done any harm.
     """
-    sides = [
-        _trusted(baseline, policy),
-        _trusted(candidate, policy, is_open=policy.penalty_range is None),
-    ]
-    lacking = {
+    before = _trusted(baseline, policy)
+    after = _trusted(candidate, policy, is_open=policy.penalty_range is None)
+    lacking = _without_score(before) | _without_score(after)
+    return _leave_out(before, lacking), _leave_out(after, lacking)
+
+
+def _without_score(arm: Arm) -> set[str]:
+    """Return the cases without a penalty because none of their trials has a score."""
+    rows = zip(
+        arm.case_ids or (), arm.penalties or (), arm.facts or (), arm.trials or (), strict=False
+    )
+    return {
         case_id
-        for arm in sides
-        for case_id, penalty, facts, row in zip(
-            arm.case_ids or (), arm.penalties or (), arm.facts or (), arm.trials or (), strict=False
-        )
+        for case_id, penalty, facts, row in rows
         if penalty is None and facts.unscored == len(row)
     }
-    before, after = (
-        arm.at([n for n, c in enumerate(arm.case_ids) if c not in lacking])
-        if lacking and arm.case_ids
-        else arm
-        for arm in sides
-    )
-    return before, after
+
+
+def _leave_out(arm: Arm, cases: set[str]) -> Arm:
+    if not cases or not arm.case_ids:
+        return arm
+    return arm.at([place for place, case_id in enumerate(arm.case_ids) if case_id not in cases])
 
 
 def _trusted(arm: Arm, policy: GatePolicy, *, is_open: bool = False) -> Arm:
+    """
+    Return a side, without its penalties if they say too little because of trials without a score.
+
+    :param is_open: nobody says how large a penalty can be, so that one such trial is enough.
+    """
     unscored = sum(facts.unscored for facts in arm.facts or ())
     trials = sum(map(len, arm.trials or ()))
     too_many = unscored > 1 and unscored > policy.max_unscored * trials
-    return (
-        replace(arm, penalties=(None,) * len(arm.scores))
-        if unscored and (too_many or is_open)
-        else arm
-    )
+    if too_many or (unscored and is_open):
+        return replace(arm, penalties=(None,) * len(arm.scores))
+    return arm

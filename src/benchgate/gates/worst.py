@@ -22,55 +22,69 @@ if TYPE_CHECKING:
 def unscored(figures: Figures, policy: GatePolicy) -> str:
     """Return the trials that :func:`against_candidate` gives other values, by side; empty if there are none."""
     is_measured = figures.safety.delta is not None
+    is_scored = policy.baseline_errors == "both"
+    before = _changed(figures.baseline, errors=is_measured or is_scored, timeouts=is_measured)
+    after = _changed(figures.candidate, errors=is_measured, timeouts=is_measured)
     texts = []
-    for name, arm in (("baseline", figures.baseline), ("candidate", figures.candidate)):
-        is_filled = name == "baseline" and policy.baseline_errors == "both"
-        names = arm.case_ids or tuple(f"case {n}" for n in range(1, len(arm.scores) + 1))
-        ids: list[str] = []
-        for case_id, row, facts in zip(names, arm.rows, arm.facts or (), strict=False):
-            places: tuple[int, ...] = ()
-            if is_measured:
-                places = facts.errors + facts.timeouts
-            elif is_filled:
-                places = facts.errors
-            if places and len(row) == 1:
-                ids.append(case_id)
-            else:
-                ids.extend(f"{case_id}-t{place}" for place in places)
-        if ids:
-            texts.append(f"{name}: {few(ids)}")
+    if before:
+        texts.append(f"baseline: {few(before)}")
+    if after:
+        texts.append(f"candidate: {few(after)}")
     return "; ".join(texts)
+
+
+def _changed(arm: Arm, *, errors: bool, timeouts: bool) -> list[str]:
+    """Return the ids of a side's trials that ended in one of these ways; of a case with one trial its own id."""
+    names = arm.case_ids or tuple(f"case {n}" for n in range(1, len(arm.scores) + 1))
+    ids: list[str] = []
+    for case_id, row, facts in zip(names, arm.rows, arm.facts or (), strict=False):
+        places: tuple[int, ...] = ()
+        if errors:
+            places += facts.errors
+        if timeouts:
+            places += facts.timeouts
+        if places and len(row) == 1:
+            ids.append(case_id)
+        else:
+            ids.extend(f"{case_id}-t{place}" for place in places)
+    return ids
 
 
 def against_candidate(figures: Figures, policy: GatePolicy) -> tuple[Arm, Arm] | None:
     """Return both sides with these values; ``None`` if there are errors, and no ``score_range`` says the best score."""
-    before, after = figures.baseline, figures.candidate
+    before = figures.baseline
     if policy.baseline_errors == "both" and any(facts.errors for facts in before.facts or ()):
         if policy.score_range is None:
             return None
         before = _scored(before, policy.score_range[1])
     least, largest = policy.penalty_range or (0.0, 0.0)
-    return _harmed(before, least), _harmed(after, largest)
+    return _harmed(before, least), _harmed(figures.candidate, largest)
 
 
 def _scored(arm: Arm, best: float) -> Arm:
-    rows = [
-        (tuple(best if n in facts.errors else score for n, score in enumerate(row)), facts)
-        for row, facts in zip(arm.rows, arm.facts or (), strict=True)
-    ]
+    """Return the arm with the best score for its errors."""
+    trials: list[tuple[float, ...]] = []
+    for row, facts in zip(arm.rows, arm.facts or (), strict=True):
+        scored = (best if n in facts.errors else score for n, score in enumerate(row))
+        trials.append(tuple(scored))
     return replace(
         arm,
-        scores=tuple(mean(row) for row, _ in rows),
-        trials=tuple(row for row, _ in rows),
-        facts=tuple(_free(facts) if facts.errors else facts for _, facts in rows),
+        scores=tuple(map(mean, trials)),
+        trials=tuple(trials),
+        facts=tuple(map(_free, arm.facts or ())),
     )
 
 
 def _free(facts: CaseFacts) -> CaseFacts:
     """Return the facts of a case whose errors passed and cost nothing: a provider that hangs makes none look cheap."""
-    passed = True if facts.passed is None else facts.passed
-    cost = None if facts.cost_usd is None else 0.0
-    return facts.model_copy(update={"passed": passed, "cost_usd": cost})
+    if not facts.errors:
+        return facts
+    known: dict[str, bool | float] = {}
+    if facts.passed is None:
+        known["passed"] = True
+    if facts.cost_usd is not None:
+        known["cost_usd"] = 0.0
+    return facts.model_copy(update=known)
 
 
 def _harmed(arm: Arm, harm: float) -> Arm:
