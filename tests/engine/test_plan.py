@@ -18,6 +18,7 @@ FORESEEN = Forecast(
     looks=7,
     chance=Chance(0.1, 0.95, 60),
     uneven=Chance(0.1, 0.9, 60),
+    losing=Chance(0.1, 0.4, 60),
     detectable=0.0125,
 )
 
@@ -79,6 +80,7 @@ def test_the_command_says_what_was_foreseen(planned, capsys):
     assert "power     a gain of 0.1 is promoted in 95% of runs " in said
     assert f" (60 simulated runs, 95% interval {low:.0%} to {high:.0%})\n" in said
     assert "          or in 90% if half of the cases gain nothing\n" in said
+    assert "          or in 40% if half of the cases lose 0.1 and the others gain 0.3\n" in said
     assert "cost      12 USD, " in said
     assert "finds     a gain of 0.013 in 80% of runs\n" in said
 

@@ -155,9 +155,7 @@ def _gains(planned: Planned, outlook: Forecast) -> Iterator[str]:
         else f"a gain of {policy.target_effect:g}"
     )
     yield f"power     {what} is promoted in {chance.share:.0%} of runs ({how})"
-    unit = "case" if outlook.units == count else "cluster"
-    if outlook.uneven is not None:
-        yield f"          or in {outlook.uneven.share:.0%} if half of the {unit}s gain nothing"
+    yield from _uneven_gains(outlook, count)
     if outlook.is_lower_limit:
         yield (
             "          or in more: no two trials of a case differ in the baseline, so nobody knows how far "
@@ -174,6 +172,17 @@ def _gains(planned: Planned, outlook: Forecast) -> Iterator[str]:
         times = ((outlook.detectable - least) / (wanted - least)) ** 2
         cases = f"; about {math.ceil(count * times)} cases would find {wanted:g}"
     yield f"finds     a gain of {outlook.detectable:.2g} in {POWER:.0%} of runs{cases}"
+
+
+def _uneven_gains(outlook: Forecast, count: int) -> Iterator[str]:
+    """Yield how often the same mean gain is found if cases, or clusters, do not all gain alike."""
+    unit = "case" if outlook.units == count else "cluster"
+    if outlook.uneven is not None:
+        yield f"          or in {outlook.uneven.share:.0%} if half of the {unit}s gain nothing"
+    if outlook.losing is not None:
+        loss = outlook.losing.gain
+        share = f"{outlook.losing.share:.0%} if half of the {unit}s"
+        yield f"          or in {share} lose {loss:.2g} and the others gain {3 * loss:.2g}"
 
 
 def _costs(report: BenchRunReport, trials: int) -> str:

@@ -3,10 +3,10 @@ What a run is going to show, before it is run: the gate itself is asked about si
 
 Each simulated run has as many cases as the baseline, drawn from its cases with replacement, cluster by cluster. A trial
 of the candidate is drawn from the trials of its case or, as often as trials of a case differ, from those of all cases
-(Polya's urn: then trials of a case agree as those of the baseline do), and gains: all alike, or each case or cluster
-nothing or twice as much, with equal odds. A baseline with one trial of each case, or whose trials all agree, does not
-show how far two sides agree on a case: then nothing is taken to be shared, which promises less than pairs will find.
-Penalties, costs and passes are those of the baseline.
+(Polya's urn: then trials of a case agree as those of the baseline do), and gains. All gain alike, or each case or
+cluster gains nothing or twice as much, or it loses as much or gains thrice as much, with equal odds. A baseline with
+one trial of each case, or whose trials all agree, does not show how far two sides agree on a case: then nothing is
+taken to be shared, which promises less than pairs will find. Penalties, costs and passes are those of the baseline.
 """
 
 from __future__ import annotations
@@ -45,6 +45,13 @@ _LOOKS: Final = 1000
 """Looks beyond which nobody asks whether one can promote."""
 _NORMAL = NormalDist()
 
+Shares = tuple[float, float]
+"""What a unit gains, as a share of the mean gain: one of two values, with equal odds."""
+EVEN: Final[Shares] = (1.0, 1.0)
+UNEVEN: Final[Shares] = (0.0, 2.0)
+LOSING: Final[Shares] = (-1.0, 3.0)
+"""The standard deviation of the gains is twice their mean, as it is where a change helps most cases and hurts some."""
+
 
 class Chance(NamedTuple):
     """In how many simulated runs a candidate with a gain was promoted; none are simulated where a formula is used."""
@@ -71,6 +78,7 @@ class Forecast(NamedTuple):
     :param chance: of the policy's target effect, or of no gain for ``not_worse``; ``None`` if nothing is inferred, or
         all scores are equal, which does not say how they vary.
     :param uneven: the same if half of the units gain nothing and half twice as much.
+    :param losing: the same if half of the units gain thrice as much and the others lose as much.
     :param detectable: the gain that is found with the policy's power.
     :param smallest_margin: what ``not_worse`` can show if no case changes.
     :param is_lower_limit: no two trials of a case differ in the baseline, so that pairing may find more.
@@ -81,6 +89,7 @@ class Forecast(NamedTuple):
     looks: int | None
     chance: Chance | None = None
     uneven: Chance | None = None
+    losing: Chance | None = None
     detectable: float | None = None
     smallest_margin: float | None = None
     is_lower_limit: bool = False
@@ -137,14 +146,18 @@ def _of_gain(limits: Forecast, runs: Simulation) -> Forecast:
     """Add what a candidate that is better can show."""
     policy = runs.policy
     uneven = None
+    losing = None
     if runs.is_too_large:
         chance, effect = _by_formula(runs, policy)
     else:
         chance, effect = _by_simulation(runs, policy)
-        uneven = runs.chance(min(policy.target_effect, runs.room), is_uneven=True)
+        gain = min(policy.target_effect, runs.room)
+        uneven = runs.chance(gain, UNEVEN)
+        losing = runs.chance(gain, LOSING)
     return limits._replace(
         chance=chance,
         uneven=uneven,
+        losing=losing,
         detectable=effect,
         is_lower_limit=runs.is_blind and policy.test != "welch",
     )
@@ -169,8 +182,10 @@ class Simulation:
         self.weight = self._weight()
         low, high = policy.score_range or (0.0, 1.0)
         self.is_binary = {*self.pool} <= {low, high}
+        self.low = -math.inf
         self.high = math.inf
         if policy.score_range is not None or self.is_binary:
+            self.low = low
             self.high = high
         self.room = self.high - mean(self.pool)
         self.clusters = grouped(range(len(self.rows)), baseline.labels)
@@ -190,19 +205,17 @@ class Simulation:
         """Whether so few of these runs can be simulated that a formula knows more."""
         return len(self.baseline.scores) > MOST_CASES
 
-    def chance(self, gain: float, *, is_uneven: bool = False) -> Chance:
+    def chance(self, gain: float, shares: Shares = EVEN) -> Chance:
         """Count promotions of candidates with a gain, in runs that are the same for every gain."""
         count = max(_LEAST, min(REPETITIONS, _CASES // len(self.rows)))
-        runs = (self.sides(gain, number, is_uneven=is_uneven) for number in range(count))
+        runs = (self.sides(gain, number, shares) for number in range(count))
         promoted = sum(_decision(*sides, self.policy).promotion_allowed for sides in runs)
         return Chance(gain, promoted / count, count)
 
-    def sides(self, gain: float, number: int, *, is_uneven: bool = False) -> tuple[Arm, Arm]:
+    def sides(self, gain: float, number: int, shares: Shares = EVEN) -> tuple[Arm, Arm]:
         """Return both sides of a simulated run: the same for each number."""
-        gains = [gain] * len(self.clusters)
-        if is_uneven:
-            coin = random.Random(f"gains {number}")  # noqa: S311 - for statistics, not for secrets
-            gains = [2.0 * gain * coin.randrange(2) for _ in self.clusters]
+        coin = random.Random(f"gains {number}")  # noqa: S311 - for statistics, not for secrets
+        gains = [gain * shares[coin.randrange(2)] for _ in self.clusters]
         draw = random.Random(number)  # noqa: S311 - for statistics, not for secrets
         clusters = draw.choices(self.clusters, k=len(self.clusters))
         drawn = [(index, place) for place, cluster in enumerate(clusters) for index in cluster]
@@ -236,11 +249,19 @@ class Simulation:
                 source = self.pool
             score = draw.choice(source)
             urn.append(score)
-            passes = draw.random() * self.room < gain  # drawn always, so that all gains share it
+            chance = draw.random()  # drawn always, so that all gains share it
             if self.is_binary:
-                yield self.high if passes else score
+                yield self._changed(score, gain, chance)
             else:
-                yield min(self.high, score + gain)
+                yield max(self.low, min(self.high, score + gain))
+
+    def _changed(self, score: float, gain: float, chance: float) -> float:
+        """Return a pass or a fail, so that as many of either change as make the gain or the loss."""
+        if gain >= 0.0 and chance * self.room < gain:
+            return self.high
+        if gain < 0.0 and chance * (self.high - self.low - self.room) < -gain:
+            return self.low
+        return score
 
 
 def _cut(facts: CaseFacts, trials: int) -> CaseFacts:

@@ -10,7 +10,7 @@ import pytest
 
 from benchgate.gates import forecast as forecasts
 from benchgate.gates.figures import Arm, CaseFacts
-from benchgate.gates.forecast import Simulation, forecast
+from benchgate.gates.forecast import LOSING, UNEVEN, Simulation, forecast
 from benchgate.gates.policy import make_policy
 from benchgate.gates.vectors import compare_vectors
 
@@ -196,15 +196,29 @@ def test_not_worse_asks_about_a_candidate_that_is_as_good():
     assert found.detectable is None
 
 
-def test_a_gain_on_half_of_the_cases_is_found_less_often_and_clusters_gain_as_a_whole():
-    side = baseline(12)
-    runs = Simulation(side, rules(), 1)
-    after, same = (runs.sides(gain, 3, is_uneven=True)[1].scores for gain in (0.01, 0.0))
-    gains = [round(c - b, 9) for b, c in zip(same, after, strict=True)]
-    assert {*gains} == {0.0, 0.02}
-    assert runs.chance(0.1, is_uneven=True).share <= runs.chance(0.1).share
+@pytest.mark.parametrize(("shares", "gains"), [(UNEVEN, {0.0, 0.02}), (LOSING, {-0.01, 0.03})])
+def test_gains_that_differ_from_case_to_case_are_found_less_often(shares, gains):
+    runs = Simulation(baseline(12), rules(), 1)
+    after, same = (runs.sides(gain, 3, shares)[1].scores for gain in (0.01, 0.0))
+    assert {round(c - b, 9) for b, c in zip(same, after, strict=True)} == gains
+    assert runs.chance(0.1, shares).share <= runs.chance(0.1).share
+
+
+def test_a_plan_has_the_chances_of_even_and_uneven_gains_and_of_some_losses():
     outlook = usual(12)
-    assert outlook.uneven.share <= outlook.chance.share
+    assert outlook.losing.share <= outlook.uneven.share <= outlook.chance.share
+
+
+def test_a_loss_of_scores_that_pass_or_fail_makes_passes_fail():
+    scores = (1.0,) * 20 + (0.0,) * 20
+    side = Arm(scores=scores, case_ids=tuple(f"c{n:02}" for n in range(40)))
+    runs = Simulation(side, rules(), 1)
+    means = []
+    for number in range(60):
+        before, after = runs.sides(0.2, number, (-1.0, -1.0))
+        assert {*after.scores} <= {0.0, 1.0}
+        means.append(sum(after.scores) / 40 - sum(before.scores) / 40)
+    assert sum(means) / 60 == pytest.approx(-0.2, abs=0.03)
 
 
 def test_a_baseline_of_equal_scores_does_not_say_how_they_vary():
