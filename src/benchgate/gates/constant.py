@@ -26,8 +26,11 @@ class Constant(MeanInference):
 
     @property
     def interval(self) -> Ends:
-        """The interval of the test, widened to that of the bounds."""
-        return hull(self.test_interval, (self.lower_bound, self.upper_bound))
+        """The bounds on both sides; where there is a p, widened to the interval of the test."""
+        bounds = (self.lower_bound, self.upper_bound)
+        if self.p_value is None:
+            return bounds
+        return hull(self.test_interval, bounds)
 
     @property
     def p_regression(self) -> float | None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from benchgate.gates.compared import Compared
-    from benchgate.gates.inference import Ends
+    from benchgate.gates.inference import Answers, Ends
     from benchgate.gates.policy import GatePolicy
     from benchgate.statistics.clusters import Labels
 
@@ -117,17 +117,25 @@ class Pairs(MeanInference):
 class ConstantPairs(Constant, Pairs):
     """Pairs that all differ alike, or whose clusters do."""
 
+    def better(self) -> Answers:
+        """Answer by the bound, and with how many cases of the same gain the bound shows it."""
+        return replace(super().better(), cases=self._cases_without_a_loss())
+
     def cases_for_margin(self) -> int | None:
         """Return how many cases show the margin: exact where all pairs differ alike."""
+        cases = self._cases_without_a_loss()
+        if cases is None:
+            return super().cases_for_margin()
+        return cases
+
+    def _cases_without_a_loss(self) -> int | None:
+        """Return how many cases with one and the same difference put the bound above the limit."""
         delta = self.compared.delta
         width = self.policy.width
         if summarize(self.compared.differences).sd or width is None or delta is None:
-            return super().cases_for_margin()
-        distance = delta - self.compared.limit
-        if distance <= 0:
             return None
         return constant_cases_needed(
-            distance,
+            delta - self.compared.limit,
             self.compared.candidate.labels,
             room=width + self.compared.limit,
             confidence=1 - self.policy.alpha / 2,
