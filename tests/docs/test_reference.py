@@ -13,6 +13,7 @@ from benchgate.cli import COMMANDS
 from benchgate.gates.conditions import REASONS, REJECTING
 from benchgate.gates.deciding import WAYS
 from benchgate.gates.policy import GatePolicy
+from benchgate.gates.rules import RULES
 from benchgate.models.case import CaseTable
 from benchgate.taxonomy import RESERVED
 
@@ -86,6 +87,12 @@ def test_every_command_and_every_option_of_it_is_documented():
             option for option in options if not option.startswith("--")
         }  # beside its long name
         assert not options - written - short - {"--help"}, name
+
+
+def test_the_rules_of_today_are_the_last_in_their_table():
+    table = page("audit").partition("(rules)=")[2]
+    numbers = [int(number) for number in re.findall(r"^\| (\d+) \|", table, re.MULTILINE)]
+    assert numbers == list(range(RULES + 1))
 
 
 def test_nobody_is_told_to_install_the_package_from_an_index():

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from benchgate.cli import main
+from benchgate.gates.rules import RULES
 
 LOW = [0.2, 0.3, 0.25, 0.4, 0.35, 0.3, 0.2, 0.3, 0.4, 0.1]
 HIGH = [0.9, 0.8, 0.85, 0.9, 0.95, 0.8, 0.9, 0.99, 0.8, 0.9]
@@ -292,6 +293,28 @@ def test_an_edit_is_found_though_its_digest_was_mended(vectors, capsys, name, ke
         mend(folder)
     assert main(["verify", *files]) == 1
     assert "no valid" in capsys.readouterr().err
+
+
+def test_a_forged_proof_gains_nothing_by_other_rules(vectors, capsys):
+    """What it says is not computed again then, so that nobody may take it for valid without saying so."""
+    assert proof(trained="same") != 0
+    folder = vectors / "proof"
+    files = [str(path) for path in sorted(folder.iterdir())]
+    edit(folder / "proof.json", "failure_analysis", value=None)
+    edit(folder / "proof.json", "rules", value=0)
+    assert main(["verify", *files]) == 1
+    why = f"decided by rules 0, this benchgate has rules {RULES}: not computed again"
+    assert f"proof.json: proof {why}; --allow-rules=0 believes it" in capsys.readouterr().err
+    assert main(["verify", *files, "--allow-rules=0"]) == 0
+    assert f"proof.json: valid proof, {why}" in capsys.readouterr().out
+    edit(folder / "proof.json", "trained", "mean_reward", value=0.99)
+    assert main(["verify", *files, "--allow-rules=0"]) == 1
+    assert "no valid proof: trained.mean_reward is 0.99" in capsys.readouterr().err
+    edit(folder / "trained.json", "metrics", "mean_reward", value=0.99)
+    assert main(["verify", *files, "--allow-rules=0"]) == 1
+    said = capsys.readouterr().err
+    assert "no valid trained: metrics.mean_reward is 0.99" in said
+    assert "no valid proof: artifacts.trained_report: the SHA-256 of trained.json" in said
 
 
 def test_a_proof_without_what_it_stands_on_is_not_valid(vectors, capsys):

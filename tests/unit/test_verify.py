@@ -17,6 +17,7 @@ from benchgate.audit.walk import chain_faults
 from benchgate.cli import main
 from benchgate.errors import ArtifactError, Unreadable
 from benchgate.gates.baseline import read_baseline
+from benchgate.gates.rules import RULES
 from benchgate.ids import run_id
 from benchgate.runner.run import RunSettings, run_class
 from benchgate.verify import recheck_decision
@@ -384,7 +385,7 @@ def at(raw, level):
 def test_a_record_that_lacks_a_key_is_not_read(out, level):
     path = folders(out)[0] / "record.json"
     raw = json.loads(path.read_bytes())
-    for key in at(raw, level):
+    for key in at(raw, level).keys() - {"rules"}:  # a record without them is of rules 0
         made = json.loads(json.dumps(raw))
         del at(made, level)[key]
         path.write_text(json.dumps(made))
@@ -838,6 +839,210 @@ def test_facts_that_break_the_arithmetic_are_a_fault_and_no_crash(out, monkeypat
 
     monkeypatch.setattr("benchgate.verify.recheck_record.aggregates", broken)
     assert "cannot be rechecked: ZeroDivisionError" in found(out).faults[0].message
+
+
+# Decided by other rules
+
+WHY = f"decided by rules 0, this benchgate has rules {RULES}: not computed again"
+
+
+def without_rules(raw, folder):
+    """Make a record one from before rules had a number."""
+    del raw["rules"]
+    path = folder / "evidence" / "proof.json"
+    proof = json.loads(path.read_bytes())
+    del proof["rules"]
+    path.write_text(json.dumps(proof))
+
+
+def copied(out):
+    """Copy the newest evidence to where most readers look at it, as a run does."""
+    folder = folders(out)[-1]
+    copy = out / "evidence" / "level"
+    shutil.rmtree(copy)
+    shutil.copytree(folder / "evidence", copy)
+    path = copy / "promotion.json"
+    record = f"../../runs/level/{folder.name}/record.json"
+    path.write_text(path.read_text().replace("../record.json", record))
+
+
+@pytest.fixture
+def old(out):
+    """The records of the five runs, as if benchgate had made them before its rules had a number."""
+    for folder in folders(out):
+        path = folder / "record.json"
+        raw = json.loads(path.read_bytes())
+        without_rules(raw, folder)
+        proof = (folder / "evidence" / "proof.json").read_bytes()
+        raw["evidence_files"]["proof.json"] = sha256_hex(proof)
+        path.write_text(json.dumps(raw))
+    rechained(out)
+    copied(out)
+    return out
+
+
+def test_what_other_rules_decided_is_valid_and_not_computed_again(old, monkeypatch):
+    def refuse(*_):
+        raise AssertionError("computed again")
+
+    monkeypatch.setattr("benchgate.verify.facts.decision_of", refuse)
+    monkeypatch.setattr("benchgate.verify.verification.over_first", refuse)
+    one = found(old)
+    assert one.faults == ()
+    assert one.stated == dict.fromkeys(range(1, 6), 0)
+
+
+def test_an_old_chain_goes_on_and_an_old_baseline_is_compared_with(project, old, capsys):
+    path = project / "bench" / "level" / "baseline.json"
+    raw = json.loads(path.read_bytes())
+    assert raw.pop("rules") == RULES
+    path.write_text(json.dumps(raw))
+    run = run_class(settings(project, "good"))
+    assert run.judgement.decision.promotion_allowed
+    assert json.loads((run.published.folder / "record.json").read_bytes())["rules"] == RULES
+    assert main(["verify", str(old), "--require-promote", f"--bench-root={project / 'bench'}"]) == 0
+    assert f"  rules     5 earlier records were {WHY}\n" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("number", [0, RULES + 8])
+def test_a_promotion_by_other_rules_needs_somebody_who_believes_it(out, capsys, number):
+    def edit(raw, folder):
+        raw["rules"] = number
+        rewrite(folder / "evidence" / "proof.json", rules=number)
+
+    assert forge(out, 5, edit) == []
+    copied(out)
+    assert main(["verify", str(out)]) == 0
+    why = WHY.replace("rules 0", f"rules {number}")
+    assert f"  rules     the newest record was {why}\n" in capsys.readouterr().out
+    said = refused(out, capsys)
+    assert said == f"level: not promoted: record 5 was {why} (--allow-rules={number})\n"
+    refused(out, capsys, f"--allow-rules={number + 1}")
+    allowed = ["--allow-rules=77", f"--allow-rules={number}"]
+    assert main(["verify", str(out), "--require-promote", *allowed]) == 0
+
+
+def forged_promotion(raw, folder):
+    """Make a hold a promotion by rules 0, in every place that repeats it."""
+    without_rules(raw, folder)
+    decision = raw["decision"]
+    codes = decision["reason_codes"]
+    decision["remarks"] = [one for one in decision["remarks"] if one["code"] not in codes]
+    decision["next_step"] = None
+    promote(raw, folder)
+    path = folder / "evidence" / "evaluation.json"
+    rewrite(path, checkpoint_promotion__promotion_allowed=True)
+    rewrite(path, checkpoint_promotion__reason_codes=[])
+    rewrite(folder / "evidence" / "proof.json", failure_analysis=None)
+
+
+def test_a_forged_promotion_gains_nothing_by_another_number(project, out, capsys):
+    run_class(settings(project, "weak"))
+    kept = head(out)
+    assert forge(out, 6, forged_promotion) == []
+    copied(out)
+    assert refused(out, capsys) == f"level: not promoted: record 6 was {WHY} (--allow-rules=0)\n"
+    # Whoever believes rules 0 has a head of the chain: then no record of it can be another.
+    kept_head = f"--head=level=6:{kept.sha256}"
+    said = refused(out, capsys, "--allow-rules=0", kept_head)
+    assert "is not the record that the kept head names" in said
+
+
+def in_evidence(name, **fields):
+    return lambda _, folder: rewrite(folder / "evidence" / name, **fields)
+
+
+@pytest.mark.parametrize(
+    ("edit", "message"),
+    [
+        (lambda raw, _: raise_score(raw), "report.run_id"),
+        (lambda raw, _: raw["policy"].update(alpha=0.5), "report.digests.policy"),
+        (lambda raw, _: raw["decision"].update(outcome="promote"), "decision.outcome is promote"),
+        (lambda raw, _: raw["decision"]["notes"].append("note_x"), "decision.remarks"),
+        (lambda raw, _: raw["verdict"].update(sufficient=True), "verdict.sufficient"),
+        (lambda raw, _: raw.update(rules=7), "evidence/proof.json.rules is 0"),
+        (in_evidence("proof.json", failure_analysis=None), "evidence/proof.json.failure_analysis"),
+        (
+            in_evidence("evaluation.json", checkpoint_promotion__promotion_allowed=True),
+            "evidence/evaluation.json.checkpoint_promotion.promotion_allowed",
+        ),
+        (
+            in_evidence("significance.json", policy__alpha=0.01),
+            "evidence/significance.json.policy.alpha",
+        ),
+        (in_evidence("promotion.json", policy__alpha=0.01), "evidence/promotion.json.policy.alpha"),
+    ],
+)
+def test_what_no_rule_changes_is_compared(old, edit, message):
+    messages = forge(old, 2, edit)
+    assert any(found.startswith(message) for found in messages), messages
+
+
+@pytest.mark.parametrize("name", ["baseline.json", "trained.json"])
+def test_samples_that_no_trial_gave_are_found_whatever_the_rules(project, name):
+    run = run_class(settings(project, "good", "run:weak", out="beside"))
+    assert run.judgement.decision.promotion_allowed
+    assert forge(project / "beside", 1, without_rules) == []
+
+    def lowered(_, folder):
+        path = folder / "evidence" / name
+        report = json.loads(path.read_bytes())
+        report["samples"][0]["score"] = 0.0
+        path.write_text(json.dumps(report))
+
+    messages = forge(project / "beside", 1, lowered)
+    assert any(found.startswith(f"evidence/{name}.01.score is 0.0") for found in messages)
+
+
+def test_a_replay_cannot_hide_behind_other_rules(old):
+    def edit(raw, folder):
+        source = folders(old)[0]
+        sha256 = sha256_hex((source / "record.json").read_bytes())
+        raw["replays"] = {"kind": "run", "name": source.name, "sha256": sha256, "seq": 1}
+        plan = json.loads((folder / "plan.json").read_bytes())
+        (folder / "plan.json").write_text(json.dumps({**plan, "replays": raw["replays"]}))
+
+    assert "decision.notes: replayed is False; recomputed: True" in forge(old, 5, edit)
+
+
+def test_a_file_that_other_rules_decided_is_believed_by_a_person_only(old, capsys):
+    """A file has no chain: else whoever forged a decision would only have to name other rules, too."""
+    folder = folders(old)[4]
+    paths = [folder / "record.json", *(folder / "evidence").glob("*.json")]
+    for path in (*paths, *(old / "evidence" / "level").glob("*.json")):
+        capsys.readouterr()
+        assert main(["verify", str(path)]) == 1
+        assert f"{WHY}; --allow-rules=0 believes it\n" in capsys.readouterr().err
+        assert main(["verify", str(path), "--allow-rules=0"]) == 0
+        assert f", {WHY}\n" in capsys.readouterr().out
+    path = folder / "evidence" / "significance.json"
+    path.write_text(path.read_text().replace('"pass": true', '"pass": false'))
+    with pytest.raises(ArtifactError, match=r"SHA-256 of significance\.json is not the recorded"):
+        validate_file(path, allow_rules=[0])
+
+
+def test_a_decision_by_other_rules_is_none_to_promote_a_class_on(project, old, capsys):
+    words = ["verdict", "--task-class=level", "--target-tier=silver", f"--out={old}"]
+    assert main([*words, f"--bench-root={project / 'bench'}"]) == 1
+    said = capsys.readouterr().out
+    assert f"  decision of the run: promote, {WHY}\n" in said
+    assert "merge" not in said
+
+
+def test_a_run_that_other_rules_decided_is_pinned_with_a_reason(project, old, capsys):
+    words = ["pin", "5", "--yes", f"--out={old}", f"--bench-root={project / 'bench'}"]
+    assert main(words) == 1
+    doubt = f"is pinned with --reason=TEXT only: its decision (promote) was {WHY}\n"
+    assert capsys.readouterr().err.endswith(doubt)
+    assert main([*words, "--reason=it is what runs today"]) == 0
+
+
+def test_a_page_says_that_a_decision_cannot_be_computed_again(old, tmp_path, capsys):
+    newest = str(folders(old)[4])
+    assert main(["report", newest]) == 0
+    assert f"\n{WHY.capitalize()}\n" in capsys.readouterr().out
+    assert main(["report", newest, f"--html={tmp_path / 'page.html'}"]) == 0
+    assert WHY.capitalize() in (tmp_path / "page.html").read_text()
 
 
 # Killed while it was published

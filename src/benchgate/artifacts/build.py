@@ -120,10 +120,6 @@ def _number(value: float | None) -> str:
 def arm_report(comparison: Comparison, kind: Literal["baseline", "trained"]) -> ArmReport:
     """Build ``baseline.json`` or ``trained.json``."""
     _, arm, metrics = comparison.side(kind)
-    ids = arm.case_ids or (None,) * len(arm.scores)
-    penalties = arm.penalties or (None,) * len(arm.scores)
-    trials = arm.trials or (None,) * len(arm.scores)
-    facts = arm.facts or (None,) * len(arm.scores)
     return ArmReport(
         schema_version=SCHEMA_VERSION,
         report_kind=kind,
@@ -131,20 +127,29 @@ def arm_report(comparison: Comparison, kind: Literal["baseline", "trained"]) -> 
         generated_at=comparison.generated_at,
         benchmark_suite=comparison.suite,
         metrics=metrics,
-        samples=tuple(
-            Sample(
-                case_id=case_id,
-                score=score,
-                safety_penalty=penalty,
-                trials=row,
-                cluster=cluster,
-                facts=fact,
-            )
-            for case_id, score, penalty, row, cluster, fact in zip(
-                ids, arm.scores, penalties, trials, arm.labels, facts, strict=True
-            )
-        ),
+        samples=samples_of(arm),
         imputed=arm.imputed,
+    )
+
+
+def samples_of(arm: Arm) -> tuple[Sample, ...]:
+    """Return one side of a comparison as its file has it, a sample for each case."""
+    ids = arm.case_ids or (None,) * len(arm.scores)
+    penalties = arm.penalties or (None,) * len(arm.scores)
+    trials = arm.trials or (None,) * len(arm.scores)
+    facts = arm.facts or (None,) * len(arm.scores)
+    return tuple(
+        Sample(
+            case_id=case_id,
+            score=score,
+            safety_penalty=penalty,
+            trials=row,
+            cluster=cluster,
+            facts=fact,
+        )
+        for case_id, score, penalty, row, cluster, fact in zip(
+            ids, arm.scores, penalties, trials, arm.labels, facts, strict=True
+        )
     )
 
 

@@ -245,7 +245,11 @@ class FailureAnalysis(WireModel):
 
 
 class ProofBundle(Artifact):
-    """``proof.json``: the decision, and the digests of the files it rests on, so that others can check it."""
+    """
+    ``proof.json``: the decision, and the digests of the files it rests on, so that others can check it.
+
+    :param rules: by which it was decided; left out as in a record.
+    """
 
     run_id: str
     candidate_run_id: str | None
@@ -260,3 +264,4 @@ class ProofBundle(Artifact):
     safety_benchmark: ProofSafety
     failure_analysis: FailureAnalysis | None
     look: Look | None
+    rules: Count = Field(default=0, exclude_if=lambda number: number == 0)

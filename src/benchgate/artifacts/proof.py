@@ -18,6 +18,7 @@ from benchgate.artifacts.evidence_kinds import (
 )
 from benchgate.errors import counted
 from benchgate.gates.decision import PREFIX
+from benchgate.gates.rules import RULES
 from benchgate.wire.canonical import sha256_hex
 from benchgate.wire.model import SCHEMA_VERSION
 from benchgate.wire.writing import model_bytes
@@ -91,6 +92,7 @@ def proof_bundle(comparison: Comparison, digests: Mapping[str, str]) -> ProofBun
         ),
         failure_analysis=_failure_analysis(comparison),
         look=comparison.decision.look,
+        rules=RULES,
     )
 
 

@@ -20,6 +20,7 @@ from benchgate.artifacts.run_kinds import (
     RunRecord,
 )
 from benchgate.errors import ArtifactError
+from benchgate.gates.rules import RULES
 from benchgate.gates.run_diff import since_pin
 from benchgate.promotion.tiers import next_tier
 from benchgate.promotion.verdict import PromotionGate
@@ -134,6 +135,7 @@ def record_entry(
         },
         provenance=terms.provenance,
         labels=judgement.labels,
+        rules=RULES,
     )
     return record, files
 

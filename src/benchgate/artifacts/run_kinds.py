@@ -225,6 +225,8 @@ class RunRecord(Artifact):
     :param about_cases: by case id; what a reader of the record wants to know of a case whose folder is elsewhere.
     :param provenance: who made it, and of which code.
     :param labels: what people say of outputs, and what the observer has them at; left out if they say nothing.
+    :param rules: by which the decision follows from the facts, see :mod:`benchgate.gates.rules`; a record from before
+        they had a number leaves it out.
     """
 
     report_kind: Literal["record"]
@@ -250,6 +252,7 @@ class RunRecord(Artifact):
     about_cases: AboutCases
     provenance: Provenance
     labels: tuple[Label, ...] = Field(default=(), exclude_if=lambda labels: not labels)
+    rules: Count = Field(default=0, exclude_if=lambda number: number == 0)
 
     @property
     def rerun(self) -> BenchRunReport | None:

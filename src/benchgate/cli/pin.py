@@ -51,8 +51,8 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
         "--reason",
         type=matching(r"(?s:.*\S.*)", "a text", str.strip),
         metavar="TEXT",
-        help="why; required for a run that was rejected, has failures of severity block, is a replay, or may belong to "
-        "another checkpoint, plan or observer, and for what extends one",
+        help="why; required for a run that was rejected, has failures of severity block, is a replay, was decided by "
+        "other rules, or may belong to another checkpoint, plan or observer, and for what extends one",
     )
     parser.add_argument("--yes", action="store_true", help="write both files")
     own = {"cases": None, "baseline": "none", "stop": "never", "resume": "none"}  # of an extension
@@ -132,7 +132,13 @@ def _pin(args: argparse.Namespace) -> int:
     from benchgate.gates.baseline import FILE_NAME
     from benchgate.loader.task_class import class_folder
     from benchgate.report.baselines import pin_lines, sentence
-    from benchgate.verify.pinnable import doubts, extended_pins, extended_records, objections
+    from benchgate.verify.pinnable import (
+        doubts,
+        extended_pins,
+        extended_records,
+        objections,
+        unchecked,
+    )
     from benchgate.wire import clock
     from benchgate.wire.files import file_sha256
     from benchgate.wire.parsing import MAX_JSON_BYTES
@@ -150,7 +156,8 @@ def _pin(args: argparse.Namespace) -> int:
     parts = extended_records(run)
     extends = extended_pins(run, parts, there)
     show(pin_lines(target, before, run.record, pinned=there, extends=extends))
-    is_answered = _is_answered(args, run.folder, doubts(run.record, parts))
+    doubted = [*unchecked(run.record), *doubts(run.record, parts)]
+    is_answered = _is_answered(args, run.folder, doubted)
     if args.yes and not is_answered:
         return 1
     pin = Pin(

@@ -54,9 +54,10 @@ def _execute(args: argparse.Namespace) -> int:
 
 
 def _verdict(args: argparse.Namespace) -> tuple[PromotionVerdict, str]:
-    """Return the verdict, and the outcome of the run's own decision."""
+    """Return the verdict, and the outcome of the run's own decision: one by other rules is none to promote on."""
     from benchgate.artifacts.run_kinds import RunRecord
     from benchgate.audit.walk import chain_faults
+    from benchgate.gates.rules import not_computed
     from benchgate.loader.imports import bench_package
     from benchgate.loader.task_class import load_task_class
     from benchgate.promotion.tiers import TIER_FILE, TierConfig
@@ -79,7 +80,11 @@ def _verdict(args: argparse.Namespace) -> tuple[PromotionVerdict, str]:
         min_cases=task_class.min_cases_for_promotion,
         chain_intact=not chain_faults(folder.parent) and not any(recheck_record(folder, record)),
     )
-    return verdict, record.decision.outcome
+    outcome: str = record.decision.outcome
+    why = not_computed(record.rules)
+    if why is not None:
+        outcome = f"{outcome}, {why}"
+    return verdict, outcome
 
 
 def _newest(out: Path, task_class: str) -> Path:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,9 +13,10 @@ from benchgate.artifacts.schemas import schema_kinds, schema_text
 from benchgate.cli.options import add_policy, guarded
 from benchgate.cli.say import complain, say
 from benchgate.errors import ArtifactError, Unreadable, counted
+from benchgate.wire.argument_types import natural
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from benchgate.artifacts.run_kinds import Head
     from benchgate.cli.options import Parsers
@@ -30,7 +32,8 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
         "verify",
         help="verify the records of an output folder: chain, digests, and every decision, recomputed; or single files",
         description="Checks integrity; what was decided only with --require-promote. Without --head it cannot see that "
-        "the newest records were removed or that the whole chain was rewritten, and says so. Of a file it finds the "
+        "the newest records were removed or that the whole chain was rewritten, and says so. A decision of another "
+        "version's rules it does not compute again, and says so, too. Of a file it finds the "
         "kind itself, and checks schema, digests and arithmetic; files of RL payload bundles are taken, too.",
     )
     parser.add_argument(
@@ -78,6 +81,15 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
         help="with --require-promote, also if outputs or answers were replayed from a recording",
     )
     parser.add_argument(
+        "--allow-rules",
+        type=natural,
+        action="append",
+        default=[],
+        metavar="N",
+        help="believe decisions by rules N, which this version does not compute again: with --require-promote, and in "
+        "files; repeatable",
+    )
+    parser.add_argument(
         "--bench-root",
         type=Path,
         metavar="DIR",
@@ -108,20 +120,20 @@ def _execute(args: argparse.Namespace) -> int:
     of_promotion = ("require_promote", "bench_root", "policy", "allow_replay")
     of_folder = ("task_class", "head", "require_complete", *of_promotion)
     if args.paths and not folders and not any(getattr(args, name) for name in of_folder):
-        return max(map(_file_status, args.paths))
+        return max(_file_status(path, args.allow_rules) for path in args.paths)
     if len(args.paths) > 1 or folders != args.paths:
         raise ValueError("expected one output folder, or files without an option")
     return _verify_folder(args, folders[0] if folders else Path(".benchgate"))
 
 
-def _file_status(path: Path) -> int:
-    """Print whether a file is valid; 1 if it is not, 2 if it cannot be read."""
+def _file_status(path: Path, allow_rules: Collection[int]) -> int:
+    """Print whether a file is valid; 1 if it is not or other rules decided it, 2 if it cannot be read."""
     from benchgate.training_types import validate_payload_file
     from benchgate.verify.validate import is_payload_file, validate_file
 
     try:
         if not is_payload_file(path):
-            say(f"{path}: valid {validate_file(path)}")
+            say(f"{path}: valid {validate_file(path, allow_rules=allow_rules)}")
             return 0
     except ArtifactError as error:
         complain(error)
@@ -174,7 +186,8 @@ def _verify_folder(args: argparse.Namespace, out: Path) -> int:
 def _not_promoted(
     one: ClassVerification, terms: Terms | None, args: argparse.Namespace
 ) -> list[str]:
-    if reason := one.not_promoted(allow_replay=args.allow_replay):
+    reason = one.not_promoted(allow_replay=args.allow_replay, allow_rules=args.allow_rules)
+    if reason:
         return [reason]
     return list(terms.objections()) if terms else []
 
@@ -197,6 +210,8 @@ def _report(one: ClassVerification, out: Path, terms: Terms | None) -> None:
     state = "complete" if record.complete else "incomplete"
     say(f"{one.task_class}: {number}; newest: {record.decision.outcome}, {state}")
     say(f"  head      {one.task_class}={one.head}")
+    for text in _stated_lines(one):
+        say(f"  rules     {text}")
     for label, text in _newest_lines(terms):
         say(f"  {label:9} {text}")
     if one.anchored_at is None:
@@ -206,6 +221,20 @@ def _report(one: ClassVerification, out: Path, terms: Terms | None) -> None:
     else:
         since = counted(one.records - one.anchored_at, "record")
         say(f"  kept      record {one.anchored_at} has the head that was given; {since} after it")
+
+
+def _stated_lines(one: ClassVerification) -> Iterator[str]:
+    """Yield which decisions were not computed again, for other rules made them: that of the newest record first."""
+    from benchgate.gates.rules import not_computed
+
+    earlier = Counter(one.stated.values())
+    if one.newest is not None and (why := not_computed(one.newest.rules)):
+        yield f"the newest record was {why}"
+        earlier[one.newest.rules] -= 1
+    for rules, count in sorted(earlier.items()):
+        if count:
+            were = "was" if count == 1 else "were"
+            yield f"{counted(count, 'earlier record')} {were} {not_computed(rules)}"
 
 
 def _newest_lines(terms: Terms) -> Iterator[tuple[str, str]]:

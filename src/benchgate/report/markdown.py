@@ -143,6 +143,8 @@ def _details(view: RunView) -> Iterator[str]:
         this = next((run.head for run in view.history if run.record.seq == record.seq), None)
         head = f", head {code(f'{view.title}={this}')}" if this else ""
         yield f"\nRecord {record.seq}, run {code(record.report.run_id[:16])}{head}"
+    if text := words.other_rules(view.source):
+        yield f"\n{text}"
     yield "\n</details>"
 
 

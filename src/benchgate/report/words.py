@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from benchgate.gates.claim_reasons import confidence
+from benchgate.gates.rules import not_computed
 from benchgate.wire.usage import usd
 from benchgate.wording.block import p_value
 
 if TYPE_CHECKING:
     from benchgate.gates.figures import Significance
     from benchgate.models import Aggregates
+    from benchgate.report.source import Source
 
 MARKS: Final = {"promote": "✔", "hold": "‖", "reject": "✘", "none": "○"}
 UNKNOWN: Final = "\N{EN DASH}"
@@ -48,6 +50,13 @@ def difference(figures: Significance | None, margin: float | None = None) -> str
     level = confidence(figures.alpha)
     of = f" that it is worse by {margin:g}" if margin and figures.p_value is not None else ""
     return f"{text}, {level} interval {between}; {p_value(figures.p_value)}{of} ({test})"
+
+
+def other_rules(source: Source) -> str | None:
+    """Return that nobody can compute a decision again here, if other rules made it."""
+    decided = source.record or source.proof
+    why = None if decided is None else not_computed(decided.rules)
+    return None if why is None else sentence(why)
 
 
 def cost(figures: Aggregates) -> str:

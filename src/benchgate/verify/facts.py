@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from benchgate.artifacts.build import Comparison
 from benchgate.artifacts.evidence_kinds import ArmReport, ProofBundle, SignificanceReport
@@ -108,7 +108,24 @@ def rebuilt_files(
     return decision, run_files(comparison, record.subject, record.verdict, reference)
 
 
-def files_beside(folder: Path) -> dict[str, bytes] | None:
+class RecordBeside(NamedTuple):
+    """The record that a folder of evidence belongs to, and its path from there."""
+
+    record: RunRecord
+    path: str
+
+
+def record_beside(folder: Path) -> RecordBeside | None:
+    """Return the record that a folder of evidence belongs to; ``None`` if it cannot be read."""
+    promotion = PromotionReport.read_or_none(folder / "promotion.json")
+    reference = promotion.record_ref if promotion else None
+    if reference is None:
+        return None
+    record = RunRecord.read_or_none(folder / reference.path)
+    return None if record is None else RecordBeside(record, reference.path)
+
+
+def files_beside(folder: Path, beside: RecordBeside | None) -> dict[str, bytes] | None:
     """
     Return the evidence files that the facts beside them give: those of the record, or two lists of scores and a policy.
 
@@ -117,13 +134,10 @@ def files_beside(folder: Path) -> dict[str, bytes] | None:
     :returns: by name; ``None`` if the facts are not there.
     """
     before = ArmReport.read_or_none(folder / "baseline.json")
-    promotion = PromotionReport.read_or_none(folder / "promotion.json")
-    reference = promotion.record_ref if promotion else None
-    record = RunRecord.read_or_none(folder / reference.path) if reference else None
-    if reference is None or record is None:
+    if beside is None:
         return _proof_files(folder, before)
-    facts = facts_of(record, before, {})
-    return rebuilt_files(folder, record, facts, record.decision, reference.path)[1]
+    facts = facts_of(beside.record, before, {})
+    return rebuilt_files(folder, beside.record, facts, beside.record.decision, beside.path)[1]
 
 
 def _proof_files(folder: Path, before: ArmReport | None) -> dict[str, bytes] | None:

@@ -11,6 +11,7 @@ from benchgate.check.cases import read_cases
 from benchgate.check.pinned import differences
 from benchgate.gates.baseline import FILE_NAME, read_baseline
 from benchgate.gates.decision import PREFIX
+from benchgate.gates.rules import not_computed
 from benchgate.verify.verification import verify_class
 from benchgate.wire.files import file_sha256
 from benchgate.wire.parsing import MAX_JSON_BYTES
@@ -71,6 +72,13 @@ def doubts(record: RunRecord, extended: Iterable[RunRecord] = ()) -> Iterator[st
     for part in extended:
         others = (doubt for doubt in _own_doubts(part) if doubt not in own)
         yield from (f"it extends run {part.seq}: {doubt}" for doubt in others)
+
+
+def unchecked(record: RunRecord) -> Iterator[str]:
+    """Yield that nobody computed again whether the gate rejected a run, a doubt until it is pinned."""
+    why = not_computed(record.rules)
+    if why is not None:
+        yield f"its decision ({record.decision.outcome}) was {why}"
 
 
 def _own_doubts(record: RunRecord) -> Iterator[str]:

@@ -7,7 +7,7 @@ that follow from them are built again, and compared: means from samples, tests f
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from benchgate.aggregate import mean
 from benchgate.artifacts.evidence_kinds import (
@@ -25,41 +25,82 @@ from benchgate.gates.baseline import FILE_NAME
 from benchgate.gates.claim_reasons import TOLERANCE
 from benchgate.gates.decision import PREFIX
 from benchgate.gates.looks import judged_at, number_of
+from benchgate.gates.rules import RULES
 from benchgate.verify.agreement import content_faults, digest_holds, plain, same
-from benchgate.verify.facts import files_beside
+from benchgate.verify.facts import files_beside, record_beside
+from benchgate.verify.other_rules import stated_file_faults
 from benchgate.verify.recheck_record import recheck_record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from benchgate.verify.facts import RecordBeside
     from benchgate.wire.model import WireModel
 
 EVIDENCE = ("baseline", "trained", "significance", "safety", "evaluation", "proof", "promotion")
 
 
-def recheck(path: Path, kind: str, data: bytes, artifact: WireModel) -> Iterator[str]:
-    """Yield where a well-formed artifact differs from its recomputation."""
+class Rechecked(NamedTuple):
+    """
+    What was found of an artifact.
+
+    :param rules: by which was decided what it says; those of this benchgate if it follows from no rules.
+    :param faults: where it differs from its recomputation.
+    """
+
+    rules: int
+    faults: tuple[str, ...]
+
+
+def recheck(path: Path, kind: str, data: bytes, artifact: WireModel) -> Rechecked:
+    """Recompute what a well-formed artifact says, as far as it was decided by the rules of this benchgate."""
     if isinstance(artifact, RunRecord):
-        yield from recheck_record(path.parent, artifact)
-    elif isinstance(artifact, CassetteManifest):
-        yield from file_faults(path.parent, artifact.files)
-    elif isinstance(artifact, Pin):
-        pin = plain(artifact)
-        record, sha256 = RunRecord.read_digested(path.with_name(FILE_NAME), "record")
-        yield from same("pin", pin | stated(record, sha256), pin)
-        if not artifact.is_of(record):
-            yield "pin.extends: not a pin for each record that the baseline was extended from"
-    elif kind in EVIDENCE:
-        # Forged facts may make any of the computations raise: that is a finding too.
-        try:
-            yield from _evidence(path, kind, data, artifact)
-        except Exception as error:
-            yield f"its facts cannot be rechecked: {type(error).__name__}: {error}"
+        return Rechecked(artifact.rules, tuple(recheck_record(path.parent, artifact)))
+    if kind in EVIDENCE:
+        return _rechecked_evidence(path, kind, data, artifact)
+    if isinstance(artifact, CassetteManifest):
+        return Rechecked(RULES, tuple(file_faults(path.parent, artifact.files)))
+    if isinstance(artifact, Pin):
+        return Rechecked(RULES, tuple(_pin(path, artifact)))
+    return Rechecked(RULES, ())
 
 
-def _evidence(path: Path, kind: str, data: bytes, artifact: WireModel) -> Iterator[str]:
-    expected = files_beside(path.parent)
+def _pin(path: Path, artifact: Pin) -> Iterator[str]:
+    pin = plain(artifact)
+    record, sha256 = RunRecord.read_digested(path.with_name(FILE_NAME), "record")
+    yield from same("pin", pin | stated(record, sha256), pin)
+    if not artifact.is_of(record):
+        yield "pin.extends: not a pin for each record that the baseline was extended from"
+
+
+def _rechecked_evidence(path: Path, kind: str, data: bytes, artifact: WireModel) -> Rechecked:
+    beside = record_beside(path.parent)
+    rules = _rules_of(path, artifact, beside)
+    how = _recomputed if rules == RULES else _stated
+    faults: list[str] = []
+    # Forged facts may make any of the computations raise: that is a finding too.
+    try:
+        faults += how(path, kind, data, artifact, beside)
+    except Exception as error:
+        faults.append(f"its facts cannot be rechecked: {type(error).__name__}: {error}")
+    return Rechecked(rules, tuple(faults))
+
+
+def _rules_of(path: Path, artifact: WireModel, beside: RecordBeside | None) -> int:
+    """Return the rules by which evidence was decided, as the record beside it says, or else the proof."""
+    if beside is not None:
+        return beside.record.rules
+    if isinstance(artifact, ProofBundle):
+        return artifact.rules
+    proof = ProofBundle.read_or_none(path.with_name("proof.json"))
+    return RULES if proof is None else proof.rules
+
+
+def _recomputed(
+    path: Path, kind: str, data: bytes, artifact: WireModel, beside: RecordBeside | None
+) -> Iterator[str]:
+    expected = files_beside(path.parent, beside)
     if expected is not None and f"{kind}.json" in expected:
         yield from content_faults(kind, expected[f"{kind}.json"], data, path.parent)
     elif isinstance(artifact, PromotionReport):
@@ -67,11 +108,40 @@ def _evidence(path: Path, kind: str, data: bytes, artifact: WireModel) -> Iterat
     elif expected is not None:
         yield "no comparison with the facts beside it has such a file"
     elif isinstance(artifact, ProofBundle):
-        for part, sha256 in artifact.artifact_sha256.model_dump().items():
-            yield from digest_holds(path.parent / PROOF_PARTS[part], sha256, f"artifacts.{part}")
+        yield from _parts(path, artifact)
         yield "the files that it is built from cannot be read beside it"
     else:
         yield from _alone(artifact)
+
+
+def _stated(
+    path: Path, kind: str, data: bytes, artifact: WireModel, beside: RecordBeside | None
+) -> Iterator[str]:
+    """Yield the faults of evidence that other rules decided: its figures are taken as they stand."""
+    if beside is not None:
+        yield from stated_file_faults(path, kind, data, beside)
+    elif isinstance(artifact, PromotionReport):
+        yield from _promotion(artifact)
+    elif isinstance(artifact, ProofBundle):
+        yield from _parts(path, artifact)
+        yield from _sides(path, artifact)
+    elif isinstance(artifact, ArmReport):
+        yield from _arm(artifact)
+
+
+def _parts(path: Path, proof: ProofBundle) -> Iterator[str]:
+    """Yield which files beside a proof are not those that it was built from."""
+    for part, sha256 in proof.artifact_sha256.model_dump().items():
+        yield from digest_holds(path.parent / PROOF_PARTS[part], sha256, f"artifacts.{part}")
+
+
+def _sides(path: Path, proof: ProofBundle) -> Iterator[str]:
+    """Yield where a proof gives its sides other means than their files have, which no rule changes."""
+    for name, side in (("baseline", proof.baseline), ("trained", proof.trained)):
+        report = ArmReport.read_file(path.with_name(f"{name}.json"), "side of a comparison")
+        means = plain(side)
+        del means["checkpoint_id"]
+        yield from same(name, plain(report.metrics), means)
 
 
 def _alone(artifact: WireModel) -> Iterator[str]:

@@ -9,6 +9,7 @@ from benchgate.artifacts.evidence_kinds import ArmReport
 from benchgate.artifacts.run_kinds import RerunBaseline, case_file_name
 from benchgate.gates.baseline import arm, differences, read_baseline
 from benchgate.gates.decision import PREFIX
+from benchgate.gates.rules import RULES
 from benchgate.gates.run_diff import since_pin
 from benchgate.models.case import changes
 from benchgate.promotion.tiers import next_tier
@@ -16,6 +17,7 @@ from benchgate.promotion.verdict import judge_tier
 from benchgate.training.checkpoints import DIGEST_KEY
 from benchgate.verify.agreement import file_faults_of, plain, same
 from benchgate.verify.facts import facts_of, rebuilt_files
+from benchgate.verify.other_rules import name_faults, stated_faults
 from benchgate.verify.recheck_labels import result_faults
 
 if TYPE_CHECKING:
@@ -32,6 +34,8 @@ def recheck_decision(folder: Path, record: RunRecord, outputs: Mapping[str, Any]
     """
     Yield where a record's decision, verdict or evidence files differ from what its facts give.
 
+    Of a record that other rules decided the decision and the figures are taken as they stand.
+
     :param outputs: what the systems returned, by the name of the trial's file.
     """
     evidence = folder / "evidence"
@@ -41,11 +45,13 @@ def recheck_decision(folder: Path, record: RunRecord, outputs: Mapping[str, Any]
         yield from result_faults(record, "baseline", record.rerun)
     yield from _baseline(folder, record, before)
     yield from _subject(record, outputs)
-    decision, expected = rebuilt_files(evidence, record, facts_of(record, before, outputs))
     yield from _verdict(record)
+    if record.rules != RULES:
+        yield from stated_faults(evidence, record, before)
+        return
+    decision, expected = rebuilt_files(evidence, record, facts_of(record, before, outputs))
     yield from same("decision", plain(decision), plain(record.decision))
-    for name in sorted(set(expected) ^ set(record.evidence_files)):
-        yield f"evidence/{name}: {'missing' if name in expected else 'not an evidence file of this run'}"
+    yield from name_faults(record, expected)
     for name, data in expected.items():
         yield from file_faults_of(evidence / name, data, f"evidence/{name}")
 

@@ -9,13 +9,14 @@ from pydantic import ValidationError
 
 from benchgate.artifacts.kinds import KINDS
 from benchgate.errors import ArtifactError, Unreadable, brief
+from benchgate.gates.rules import RULES, not_computed
 from benchgate.training.reading import JSON_LINES
-from benchgate.verify.recheck import recheck
+from benchgate.verify.recheck import Rechecked, recheck
 from benchgate.wire.files import read_bytes
 from benchgate.wire.parsing import MAX_JSON_BYTES, read_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection
     from pathlib import Path
 
 
@@ -29,12 +30,13 @@ TELLING_FIELDS: Final = {
 """Fields that identify the kinds without a ``report_kind``."""
 
 
-def validate_file(path: Path) -> str:
+def validate_file(path: Path, *, allow_rules: Collection[int] = ()) -> str:
     """
     Check every field of a file, the digests of what it refers to, and its arithmetic; return its kind.
 
+    :param allow_rules: rules whose decisions are believed, though they are not computed again; the kind says so.
     :raises Unreadable: it cannot be read.
-    :raises ArtifactError: it is of an unknown kind or invalid; lists every reason.
+    :raises ArtifactError: it is of an unknown kind or invalid; lists every reason. Or other rules decided it.
     """
     data = read_bytes(path, limit=MAX_JSON_BYTES)
     try:
@@ -44,10 +46,16 @@ def validate_file(path: Path) -> str:
     kind = kind_of(raw)
     if kind is None:
         raise ArtifactError(path, f"of no known kind; known: {', '.join(KINDS)}")
-    problems = list(_problems(path, data, kind))
-    if problems:
-        raise ArtifactError(path, f"no valid {kind}: {brief(problems, '; ')}")
-    return kind
+    found = _rechecked(path, data, kind)
+    if found.faults:
+        raise ArtifactError(path, f"no valid {kind}: {brief(found.faults, '; ')}")
+    why = not_computed(found.rules)
+    if why is None:
+        return kind
+    if found.rules not in allow_rules:
+        # A file has no chain: whoever wrote another decision into it could have named other rules too.
+        raise ArtifactError(path, f"{kind} {why}; --allow-rules={found.rules} believes it")
+    return f"{kind}, {why}"
 
 
 def is_payload_file(path: Path) -> bool:
@@ -72,11 +80,13 @@ def kind_of(raw: Any) -> str | None:
     return match or ("head" if {"seq", "sha256"} & set(raw) else None)
 
 
-def _problems(path: Path, data: bytes, kind: str) -> Iterator[str]:
+def _rechecked(path: Path, data: bytes, kind: str) -> Rechecked:
     try:
         read = KINDS[kind].read_json(data)
     except ValidationError as error:
-        for fault in error.errors(include_url=False):
-            yield f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}"
-        return
-    yield from recheck(path, kind, data, read)
+        faults = [
+            f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}"
+            for fault in error.errors(include_url=False)
+        ]
+        return Rechecked(RULES, tuple(faults))
+    return recheck(path, kind, data, read)

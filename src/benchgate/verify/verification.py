@@ -8,7 +8,7 @@ but not with this one.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from benchgate.artifacts.run_kinds import RunRecord
@@ -28,6 +28,7 @@ from benchgate.audit.walk import ChainFault, chain_faults
 from benchgate.errors import ArtifactError, Unreadable, brief
 from benchgate.gates.decision import PREFIX
 from benchgate.gates.looks import number_of
+from benchgate.gates.rules import not_computed
 from benchgate.looks.chain import ChainLooks, over_first
 from benchgate.registry import TASK_CLASS_PATTERN
 from benchgate.verify.agreement import same
@@ -36,7 +37,7 @@ from benchgate.verify.recheck_copy import AFTER, copy_faults, digest_of
 from benchgate.verify.recheck_record import recheck_record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
     from pathlib import Path
 
     from benchgate.artifacts.run_kinds import Head
@@ -57,6 +58,8 @@ class ClassVerification:
     :param head: ``SEQ:SHA256`` of the newest record.
     :param anchored_at: number of the record that a head kept elsewhere names; ``None`` if none was given.
     :param faults: empty if everything is valid; the first record first.
+    :param stated: the rules of each record whose decision was not computed again, for it was decided by others, by
+        number.
     :param incomplete: what keeps a valid chain from being complete, where that was asked for.
     """
 
@@ -67,12 +70,16 @@ class ClassVerification:
     head: str | None = None
     anchored_at: int | None = None
     incomplete: tuple[ChainFault, ...] = ()
+    stated: Mapping[int, int] = field(default_factory=dict)
 
-    def not_promoted(self, *, allow_replay: bool = False) -> str | None:
+    def not_promoted(
+        self, *, allow_replay: bool = False, allow_rules: Collection[int] = ()
+    ) -> str | None:
         """
         Return why the newest record is not the promotion of a run after the head that was kept; ``None`` if it is.
 
         :param allow_replay: of outputs or answers that were recorded, too.
+        :param allow_rules: decided by these rules, too, which cannot be computed again.
         """
         if self.newest is None:
             return "there is no record that can be read"
@@ -83,6 +90,10 @@ class ClassVerification:
             replayed = {"note_replayed", "note_http_replayed"} & set(decision.notes)
             if replayed and not allow_replay:
                 return f"record {self.newest.seq} is a replay, which asked no system or no service (--allow-replay)"
+            rules = self.newest.rules
+            why = not_computed(rules)
+            if why is not None and rules not in allow_rules:
+                return f"record {self.newest.seq} was {why} (--allow-rules={rules})"
             return None
         codes = ", ".join(decision.reason_codes)
         return f"record {self.newest.seq} says {decision.outcome} ({codes})"
@@ -177,6 +188,7 @@ def _verify_runs(
         anchored_at=kept.seq if kept else None,
         faults=tuple(sorted(faults, key=lambda fault: fault.seq)),
         incomplete=tuple(lacking),
+        stated={seq: one.rules for seq, _, one in records if one and _is_stated(one)},
     )
 
 
@@ -205,6 +217,17 @@ def _own_faults(
     folder: Path, record: RunRecord, records: list[ChainRecord], number: LookNumber | None
 ) -> Iterator[str]:
     yield from recheck_record(folder, record)
+    if not _is_stated(record):
+        yield from _look_faults(record, number)
+    yield from earlier_faults(record, records)
+
+
+def _is_stated(record: RunRecord) -> bool:
+    """Whether other rules decided a record, so that its decision and its look are taken as they stand."""
+    return not_computed(record.rules) is not None
+
+
+def _look_faults(record: RunRecord, number: LookNumber | None) -> Iterator[str]:
     yield from same("decision.look.number", number, number_of(record.decision.look))
     if number and (seen := number_of(record.decision.look)):
         over_first(number, record.report, record.policy)
@@ -213,7 +236,6 @@ def _own_faults(
     is_said = f"{PREFIX}looks_mismatch" in record.decision.reason_codes
     if is_said != bool(number is not None and number.otherwise):
         yield "decision: whether looks_mismatch is among its reasons does not follow from the chain"
-    yield from earlier_faults(record, records)
 
 
 def _unreadable(path: Path) -> str:
