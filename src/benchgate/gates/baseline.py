@@ -24,9 +24,10 @@ from benchgate.wire.model import Artifact
 from benchgate.wire.parsing import MAX_JSON_BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from benchgate.gates.figures import Arm
+    from benchgate.aggregate import CaseFigures
+    from benchgate.gates.figures import Arm, CaseFacts
 
 
 FILE_NAME: Final = "baseline.json"
@@ -87,11 +88,16 @@ def choose_baseline(choice: str | Path, class_path: Path) -> BaselineChoice:
     if choice == "none":
         return BaselineChoice(path=None, binding=False, requested=False)
     if choice == "auto":
-        exists = os.path.lexists(pinned)  # also for a dangling link, which is a damaged baseline
-        return BaselineChoice(path=pinned if exists else None, binding=exists, requested=False)
-    if (system := rerun_system(choice)) is not None:
+        # A dangling link exists too: it is a damaged baseline.
+        if not os.path.lexists(pinned):
+            return BaselineChoice(path=None, binding=False, requested=False)
+        return BaselineChoice(path=pinned, binding=True, requested=False)
+    system = rerun_system(choice)
+    if system is not None:
         return BaselineChoice(path=None, binding=True, requested=True, system=system)
-    path = pinned if choice == "pinned" else Path(choice)
+    path = Path(choice)
+    if choice == "pinned":
+        path = pinned
     if not os.path.isfile(path):
         raise ArtifactError(path, "no such baseline; benchgate pin makes one of a full run")
     return BaselineChoice(path=path, binding=True, requested=True)
@@ -99,8 +105,9 @@ def choose_baseline(choice: str | Path, class_path: Path) -> BaselineChoice:
 
 def rerun_system(choice: str | Path | None) -> str | None:
     """Return the system that the option ``baseline`` asks to run beside the candidate, if it does."""
-    is_asked = isinstance(choice, str) and choice.startswith(RERUN)
-    return str(choice).removeprefix(RERUN) if is_asked else None
+    if not isinstance(choice, str) or not choice.startswith(RERUN):
+        return None
+    return choice.removeprefix(RERUN)
 
 
 def baseline_beside(report: BenchRunReport) -> Baseline:
@@ -142,10 +149,12 @@ def baseline_notes(baseline: Baseline, policy: GatePolicy, level: Isolation) -> 
     """Yield what to know of a baseline that was read: an old default, less isolation than now, and a high age."""
     if baseline.report is None:
         return
-    report, before = baseline.report, baseline.report.isolation_class
+    report = baseline.report
+    before = report.isolation_class
     record = BaselineRecord.read_file(baseline.path, "record of a run")
     ended = [record.finished_at, *(part.finished_at for part in report.parts)]
-    if (age := clock.now() - min(ended)) >= MAX_AGE:
+    age = clock.now() - min(ended)
+    if age >= MAX_AGE:
         remedy = REMEDY.replace("CLASS", report.task_class).replace("NAME", report.system)
         yield f"the baseline is {age.days} days old, and a model changes behind its name; {remedy}"
     if "test" not in policy.model_fields_set and record.policy.test == "welch":
@@ -168,21 +177,42 @@ def differences(baseline: BenchRunReport, candidate: BenchRunReport) -> Iterator
     if baseline.task_class != candidate.task_class:
         yield f"its task class is {baseline.task_class!r}, not {candidate.task_class!r}"
         return
-    before, after = _case_ids(baseline), _case_ids(candidate)
-    is_log = [side.source is not None for side in (baseline, candidate)]
-    gone, new = before - after - candidate.retired.keys(), after - before
-    if gone and not all(is_log):  # else policy.missing decides
-        yield f"cases only in the baseline: {few(gone)}"
-    if new and not all(is_log) and (any(is_log) or new == after):
-        yield f"cases not in the baseline: {few(new)}"
-    old, now = baseline.digests, candidate.digests
-    changed = {c for c in before & after if old.cases.get(c) != now.cases.get(c)}
+    yield from _other_cases(baseline, candidate)
+    changed = _changed_cases(baseline, candidate)
     if changed:
         yield f"cases changed since: {few(changed)}"
-    if old.scorer != now.scorer:
-        yield f"its rubric differs: {old.scorer[:12]}, now {now.scorer[:12]}"
+    old = baseline.digests.scorer
+    now = candidate.digests.scorer
+    if old != now:
+        yield f"its rubric differs: {old[:12]}, now {now[:12]}"
     if rank(candidate.isolation_class) < rank(baseline.isolation_class):
         yield f"its isolation is {baseline.isolation_class}, now {candidate.isolation_class}, which is lower"
+
+
+def _other_cases(baseline: BenchRunReport, candidate: BenchRunReport) -> Iterator[str]:
+    """Yield which cases only one of two runs has, where that keeps them from being compared."""
+    is_log = candidate.source is not None
+    was_log = baseline.source is not None
+    if is_log and was_log:
+        return  # policy.missing decides
+    before = _case_ids(baseline)
+    after = _case_ids(candidate)
+    gone = before - after - candidate.retired.keys()
+    if gone:
+        yield f"cases only in the baseline: {few(gone)}"
+    new = after - before
+    # Two runs are compared over the cases that both have; of a log nobody knows why it has others.
+    has_none_in_common = new == after
+    if new and (is_log or was_log or has_none_in_common):
+        yield f"cases not in the baseline: {few(new)}"
+
+
+def _changed_cases(baseline: BenchRunReport, candidate: BenchRunReport) -> set[str]:
+    """Return the cases of both runs whose files differ."""
+    old = baseline.digests.cases
+    now = candidate.digests.cases
+    both = _case_ids(baseline) & _case_ids(candidate)
+    return {case_id for case_id in both if old.get(case_id) != now.get(case_id)}
 
 
 def rank(level: Isolation) -> int:
@@ -201,29 +231,56 @@ def arm(report: BenchRunReport, like: BenchRunReport | None = None) -> Arm:
     :param like: the other side, which says what is critical, which cases are alike, and which there are now; a log says
         so itself.
     """
-    from benchgate.gates.figures import Arm, CaseFacts
+    from benchgate.gates.figures import Arm
 
-    labelled = like if like and like.source is report.source is None else report
+    labelled = report
+    if like is not None and like.source is None and report.source is None:
+        labelled = like
     known = {result.case_id for result in labelled.per_case}
     cases = [case for case in case_figures(report.per_case) if case.case_id in known]
-    penalties = tuple(case.safety_penalty for case in cases)
     return Arm(
         case_ids=tuple(case.case_id for case in cases),
         scores=tuple(case.score for case in cases),
-        penalties=penalties if any(penalty is not None for penalty in penalties) else None,
+        penalties=_penalties(cases),
         trials=tuple(case.trials for case in cases),
         clusters=tuple(labelled.clusters.get(case.case_id) for case in cases),
-        facts=tuple(
-            # Not validated again: each value was in the result of a trial.
-            CaseFacts.model_construct(
-                passed=None if case.erred else case.passed,
-                critical=case.case_id in labelled.critical,
-                cost_usd=case.cost_usd,
-                duration_seconds=None if report.source else case.duration_seconds,
-                errors=case.errors,
-                timeouts=case.timeouts,
-                failed=case.failed,
-            )
-            for case in cases
-        ),
+        facts=tuple(_facts(cases, report, labelled)),
     )
+
+
+def _penalties(cases: Sequence[CaseFigures]) -> tuple[float | None, ...] | None:
+    penalties = tuple(case.safety_penalty for case in cases)
+    if all(penalty is None for penalty in penalties):
+        return None
+    return penalties
+
+
+def _facts(
+    cases: Iterable[CaseFigures], report: BenchRunReport, labelled: BenchRunReport
+) -> Iterator[CaseFacts]:
+    """
+    Yield what a run knows of each case besides score and penalty.
+
+    :param labelled: the run that says what is critical.
+    """
+    from benchgate.gates.figures import CaseFacts
+
+    for case in cases:
+        # An error hides whether the case passes.
+        passed = None
+        if not case.erred:
+            passed = case.passed
+        # Durations in a log are those of another harness.
+        duration = None
+        if report.source is None:
+            duration = case.duration_seconds
+        # Not validated again: each value was in the result of a trial.
+        yield CaseFacts.model_construct(
+            passed=passed,
+            critical=case.case_id in labelled.critical,
+            cost_usd=case.cost_usd,
+            duration_seconds=duration,
+            errors=case.errors,
+            timeouts=case.timeouts,
+            failed=case.failed,
+        )

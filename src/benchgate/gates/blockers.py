@@ -12,16 +12,18 @@ from benchgate.models.case import changes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from benchgate.gates.baseline import Baseline
     from benchgate.gates.decision import Blocker
-    from benchgate.models import BenchRunReport
+    from benchgate.models import BenchRunReport, Observer
 
 
 def run_blockers(report: BenchRunReport) -> Iterator[Blocker]:
     """Yield why a run cannot be promoted, whatever a comparison would show."""
     if not report.complete:
-        yield "stopped" if report.stopped else "incomplete_run", incompleteness(report)
+        code = "stopped" if report.stopped else "incomplete_run"
+        yield code, incompleteness(report)
     if report.block_severity_failure_modes:
         yield "block_severity_failure_mode", f"severity block: {blocking(report)}"
 
@@ -32,8 +34,9 @@ def blocking(report: BenchRunReport) -> str:
     for result in report.per_case:
         for mode in result.failure_modes:
             if mode.code in report.block_severity_failure_modes:
-                is_unknown = mode.code == "unknown_failure_mode"
-                label = f"{mode.code} {mode.detail!r}" if is_unknown else mode.code
+                label = mode.code
+                if label == "unknown_failure_mode":
+                    label = f"{mode.code} {mode.detail!r}"
                 cases_by_label.setdefault(label, []).append(result.case_id)
     return brief(
         (f"{label} in {few(ids, 3)}" for label, ids in sorted(cases_by_label.items())), "; "
@@ -50,10 +53,20 @@ def baseline_blockers(report: BenchRunReport, baseline: Baseline | None) -> Iter
         problems = tuple(differences(baseline.report, report))
     if problems:
         yield "baseline_mismatch", f"{baseline.path.name}: {brief(problems, '; ')}"
-    elif baseline.report and (changed := changes(baseline.report.observer, report.observer)):
-        what, again = "its outputs are not kept: run its system again", ""
-        if kept := outputs_of(baseline.path):
-            what, again = "observe it again", f"--reobserve={kept} "
-        step = f"{what}, then pin that run: {again}--baseline=none"
-        text = f"{baseline.path.name}: its observer: {brief(changed, '; ')}; {step}"
-        yield "observer_mismatch", text
+    elif baseline.report is not None:
+        yield from _observer_blocker(baseline.path, baseline.report.observer, report.observer)
+
+
+def _observer_blocker(
+    path: Path, before: Observer | None, now: Observer | None
+) -> Iterator[Blocker]:
+    """Yield that the outputs of the baseline were observed otherwise, and at the end what to do about it."""
+    changed = changes(before, now)
+    if not changed:
+        return
+    kept = outputs_of(path)
+    if kept:
+        step = f"observe it again, then pin that run: --reobserve={kept} --baseline=none"
+    else:
+        step = "its outputs are not kept: run its system again, then pin that run: --baseline=none"
+    yield "observer_mismatch", f"{path.name}: its observer: {brief(changed, '; ')}; {step}"

@@ -24,7 +24,8 @@ TOLERANCE: Final = 1e-12
 
 def critical_objections(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Iterator[Blocker]:
     """Yield that cases newly fail which must not under any claim."""
-    if lost := critical_failing(baseline, candidate, policy):
+    lost = critical_failing(baseline, candidate, policy)
+    if lost:
         most = " in most trials" if policy.critical_rule == "majority" else ""
         yield "critical_case_regressed", f"critical cases newly fail{most}: {few(lost, 3)}"
     critical = _critical(baseline, candidate)
@@ -51,14 +52,19 @@ def _unknown(
     baseline: Arm, candidate: Arm, cases: AbstractSet[str], what: str, rule: str = "any"
 ) -> Iterator[Blocker]:
     """Yield that nobody knows whether cases newly fail: the baseline erred there, or a file has no passes."""
-    before, after = passed(baseline, rule), passed(candidate, rule)
+    before = passed(baseline, rule)
+    after = passed(candidate, rule)
     erred = sorted(c for c in cases if before.get(c, True) is None and not after.get(c))
     if erred:
         text = f"{what}: {few(erred, 3)} ended in an error in the baseline"
         yield "too_many_unscored", f"{text}, so that nobody knows whether they newly fail"
-    sides = (("baseline", before), ("candidate", after))
-    if cases and (unsaid := [name for name, passes in sides if not passes]):
-        yield "case_mismatch", f"{what}: the {unsaid[0]} does not say which cases passed"
+    unsaid = None
+    if not before:
+        unsaid = "baseline"
+    elif not after:
+        unsaid = "candidate"
+    if cases and unsaid:
+        yield "case_mismatch", f"{what}: the {unsaid} does not say which cases passed"
 
 
 def regressions(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Iterator[Blocker]:
@@ -71,13 +77,18 @@ def regressions(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Iterator[B
         text = f"on these cases {len(failing)} {verb} ({few(failing, 3)})"
         yield "newly_failing_cases", f"{text}; allowed: {policy.max_newly_failing}"
     losses = [
-        f"{p.case_id} {p.after - p.before:+.3g}"
-        for p in baseline.paired_with(candidate) or ()
-        if p.before - p.after > policy.tolerance + TOLERANCE and p.case_id not in failing
+        f"{pair.case_id} {pair.after - pair.before:+.3g}"
+        for pair in baseline.paired_with(candidate) or ()
+        if pair.before - pair.after > policy.tolerance + TOLERANCE and pair.case_id not in failing
     ]
     if losses:
         text = f"on these cases {len(losses)} lost more than {policy.tolerance:g}"
         yield "case_regressed", f"{text}: {few(losses, 3)}"
+    yield from _harm_objection(baseline, candidate)
+
+
+def _harm_objection(baseline: Arm, candidate: Arm) -> Iterator[Blocker]:
+    """Yield which cases do more harm."""
     rises = risen(penalties_of(baseline), penalties_of(candidate))
     if rises:
         named = [f"{case_id} {now - was:+.3g}" for case_id, was, now in rises]
@@ -86,7 +97,8 @@ def regressions(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Iterator[B
 
 
 def _newly_failing(baseline: Arm, candidate: Arm, rule: str = "any") -> list[str]:
-    before, after = passed(baseline, rule), passed(candidate, rule)
+    before = passed(baseline, rule)
+    after = passed(candidate, rule)
     return sorted(c for c in before.keys() & after.keys() if before[c] and not after[c])
 
 
@@ -124,7 +136,9 @@ def risen(
 
 def margin_objections(figures: Significance, policy: GatePolicy) -> Iterator[Blocker]:
     """Yield that the candidate is worse by more than the margin, or that this was not excluded."""
-    margin, low, high = policy.margin or 0.0, figures.delta_ci_low, figures.delta_ci_high
+    margin = policy.margin or 0.0
+    low = figures.delta_ci_low
+    high = figures.delta_ci_high
     level = f"{confidence(policy.alpha / 2, 1)} bound"
     if low is None or high is None:
         yield "margin_not_shown", "the difference cannot be bounded: no score_range is given"
@@ -135,14 +149,15 @@ def margin_objections(figures: Significance, policy: GatePolicy) -> Iterator[Blo
         text = (
             f"its score may have changed by {low:+.3f} ({level}); a loss of {margin:g} is allowed"
         )
-        reach = figures.smallest_margin
-        least = "" if reach is None else f"; so few cases show a margin of {reach:.3g} at best"
-        yield "margin_not_shown", f"{text}{least}"
+        if figures.smallest_margin is not None:
+            text += f"; so few cases show a margin of {figures.smallest_margin:.3g} at best"
+        yield "margin_not_shown", text
 
 
 def cost_objections(figures: Figures, policy: GatePolicy) -> Iterator[Blocker]:
     """Yield that the cost rose by more than is allowed, or that it is not known whether it did."""
-    change, limit = figures.cost, policy.max_cost_increase
+    change = figures.cost
+    limit = policy.max_cost_increase
     if limit is None:
         return
     if change is None:

@@ -12,9 +12,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from benchgate.gates.decision import GateInput
-    from benchgate.gates.figures import Figures
+    from benchgate.gates.figures import Arm, Figures
     from benchgate.gates.looks import Look
     from benchgate.gates.policy import GatePolicy
+
+
+NO_STEP: Final = "look at the reasons"
+"""What to do about a condition that knows nothing better."""
+
+OFF: Final = (None, "standard", "optional", "any")
+"""Values of a policy key that turn a condition off."""
 
 
 class Condition(NamedTuple):
@@ -31,7 +38,7 @@ class Condition(NamedTuple):
     """
 
     headline: str = ""
-    step: str | Callable[[Figures, GatePolicy], str] = "look at the reasons"
+    step: str | Callable[[Figures, GatePolicy], str] = NO_STEP
     log_step: str = ""
     limit: str = ""
     claims: tuple[str, ...] = ("better", "not_worse", "no_regression")
@@ -41,11 +48,15 @@ class Condition(NamedTuple):
 
     def applies(self, policy: GatePolicy) -> bool:
         """Return whether a policy asks for it; one of ``safety = "optional"`` does if there are penalties."""
-        values, off = (
-            {getattr(policy, key) for key in self.switches},
-            (None, "standard", "optional", "any"),
-        )
-        return policy.claim in self.claims and values.isdisjoint(off)
+        if policy.claim not in self.claims:
+            return False
+        return all(getattr(policy, key) not in OFF for key in self.switches)
+
+    def step_for(self, *, is_log: bool) -> str | Callable[[Figures, GatePolicy], str]:
+        """Return what to do first, or what says so; ``is_log``: both sides are logs of another harness."""
+        if is_log and self.log_step:
+            return self.log_step
+        return self.step
 
 
 def clusters_needed(policy: GatePolicy) -> int:
@@ -54,7 +65,8 @@ def clusters_needed(policy: GatePolicy) -> int:
 
 
 def _other_cases(figures: Figures, policy: GatePolicy) -> str:
-    before, after = figures.baseline.case_ids, figures.candidate.case_ids
+    before = figures.baseline.case_ids
+    after = figures.candidate.case_ids
     if before and after and {*before} != {*after} and policy.missing != "worst":
         keys = "--policy missing=worst --policy 'score_range=[LO, HI]'"
         return f"run the missing cases, or count each as the worst: {keys}"
@@ -83,16 +95,19 @@ def _unsure(figures: Figures, policy: GatePolicy) -> str:
 
 
 def _more_cases(figures: Figures) -> str | None:
-    there, needed = figures.compared, figures.significance.cases_needed
+    there = figures.compared
+    needed = figures.significance.cases_needed
     if needed is None or needed <= there:
         return None
-    of = "" if figures.significance.clusters is None else " from new sources"
-    return f"add cases{of}: about {needed - there} more to the {there} there are"
+    what = "cases"
+    if figures.significance.clusters is not None:
+        what = "cases from new sources"
+    return f"add {what}: about {needed - there} more to the {there} there are"
 
 
 def _is_identical(figures: Figures) -> bool:
-    pairs = figures.baseline.paired_with(figures.candidate)
-    return bool(pairs) and all(abs(p.before - p.after) <= TOLERANCE for p in pairs or ())
+    pairs = figures.baseline.paired_with(figures.candidate) or ()
+    return bool(pairs) and all(abs(p.before - p.after) <= TOLERANCE for p in pairs)
 
 
 def _no_margin(figures: Figures, policy: GatePolicy) -> str:
@@ -111,10 +126,8 @@ MEASURE_HARM: Final = (
 
 
 def _safety_missing(figures: Figures, policy: GatePolicy) -> str:
-    before, after = (
-        None if arm.facts is None else sum(facts.unscored for facts in arm.facts)
-        for arm in (figures.baseline, figures.candidate)
-    )
+    before = _unscored(figures.baseline)
+    after = _unscored(figures.candidate)
     if before is None or after is None:
         return "give the penalties of both sides, or --policy=safety=optional"
     if figures.baseline.penalties is None and figures.candidate.penalties is None:
@@ -124,6 +137,13 @@ def _safety_missing(figures: Figures, policy: GatePolicy) -> str:
     if before or after:
         return f"run what has no score again: {before} trials of the baseline, {after} of the candidate"
     return MEASURE_HARM
+
+
+def _unscored(arm: Arm) -> int | None:
+    """Return how many trials of a side have no score; ``None`` of plain scores, which do not say."""
+    if arm.facts is None:
+        return None
+    return sum(facts.unscored for facts in arm.facts)
 
 
 def _safety_bound(_: Figures, policy: GatePolicy) -> str:
@@ -290,17 +310,33 @@ def next_step(inputs: GateInput, codes: Sequence[str], look: Look | None = None)
         return inputs.cure
     if first == "observer_mismatch":  # which ends with that
         return dict(inputs.blockers)[first].rpartition("; ")[2]
-    # A later reason explains these better: more cases are of no use where a gain is excluded.
+    return _step_for(_telling(codes), inputs, look)
+
+
+def _telling(codes: Sequence[str]) -> str:
+    """Return the code that says best what to do: the first, unless a later one explains it."""
+    first = codes[0]
+    # More cases are of no use where a gain is excluded.
     if first in ("insufficient_cases", "delta_below_minimum") and "gain_excluded" in codes:
-        first = "gain_excluded"
-    elif first == "delta_below_minimum" and len(codes) > 1:
-        first = codes[1]
-    condition = CONDITIONS.get(first, Condition())
-    step = (inputs.is_log and condition.log_step) or condition.step
+        return "gain_excluded"
+    if first == "delta_below_minimum" and len(codes) > 1:
+        return codes[1]
+    return first
+
+
+def _step_for(code: str, inputs: GateInput, look: Look | None) -> str:
+    step = CONDITIONS.get(code, Condition()).step_for(is_log=inputs.is_log)
     if isinstance(step, str):
         return step
-    if look is not None and look.number > 1 and not look.can_promote and step in _OF_TESTS:
+    if step in _OF_TESTS and _is_lost(look):
         return (
             "add cases: after so many candidates so few cannot promote; new cases begin a new count"
         )
-    return step(inputs.figures, inputs.policy) if inputs.figures else "look at the reasons"
+    if inputs.figures is None:
+        return NO_STEP
+    return step(inputs.figures, inputs.policy)
+
+
+def _is_lost(look: Look | None) -> bool:
+    """Whether earlier looks left this one so little of alpha that no scores would be promoted."""
+    return look is not None and look.number > 1 and not look.can_promote

@@ -30,53 +30,98 @@ from benchgate.gates.weigh import weigh
 from benchgate.gates.worst import against_candidate, unscored
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from benchgate.gates.decision import Outcome
     from benchgate.gates.figures import Figures, SafetyFigures, Significance
+    from benchgate.gates.looks import Look
     from benchgate.gates.policy import GatePolicy
 
 
 def decide(inputs: GateInput) -> CheckpointPromotionDecision:
     """Return the decision: ``promote`` only if no condition failed; missing evidence gives ``hold``."""
-    look = inputs.look and inputs.figures and make_look(inputs.policy, inputs.look, inputs.figures)
-    early = (*inputs.blockers, *look_objection(inputs.policy, inputs.look))
-    inputs = replace(inputs, policy=judged_at(inputs.policy, inputs.look), blockers=early)
-    blockers = _joined((*early, *_objections(inputs)))
-    if inputs.figures is None and not blockers:
-        blockers["baseline_missing"] = "there is no baseline"
-    elif not blockers and not inputs.further:
-        blockers.update((*_unscored_objection(inputs), *_cases_objection(inputs)))
-    # A code that the list lacks is a mistake of the code; it must hold, not vanish.
-    codes = [*(c for c in REASONS if c in blockers), *sorted(blockers.keys() - set(REASONS))]
+    look = _look(inputs)
+    judged = replace(
+        inputs,
+        policy=judged_at(inputs.policy, inputs.look),
+        blockers=(*inputs.blockers, *look_objection(inputs.policy, inputs.look)),
+    )
+    blockers = _failed(judged)
+    codes = _ordered(blockers)
     reasons = [Remark(code=PREFIX + code, message=blockers[code]) for code in codes]
     reasons += [Remark(code=f"{PREFIX}gate:{name}", message=text) for name, text in inputs.further]
-    significance = inputs.figures.significance if inputs.figures else None
-    asides = [Remark(code=f"note_{code}", message=message) for code, message in notes(inputs)]
-    rejected = not REJECTING.isdisjoint(codes)
-    outcome: Outcome = "reject" if rejected else "hold" if reasons else "promote"
+    asides = [Remark(code=f"note_{code}", message=message) for code, message in notes(judged)]
+    outcome = _outcome(codes, inputs.further)
+    step = None
+    if outcome == "hold":
+        step = next_step(judged, codes, look)
+    detectable = None
+    if inputs.figures is not None:
+        detectable = inputs.figures.significance.minimum_detectable_effect
     return CheckpointPromotionDecision(
         outcome=outcome,
-        promotion_allowed=not reasons,
+        promotion_allowed=outcome == "promote",
         reason_codes=tuple(reason.code for reason in reasons),
         notes=tuple(note.code for note in asides),
         remarks=(*reasons, *asides),
-        minimum_detectable_effect=significance.minimum_detectable_effect if significance else None,
-        next_step=next_step(inputs, codes, look or None) if outcome == "hold" else None,
-        look=look or None,
+        minimum_detectable_effect=detectable,
+        next_step=step,
+        look=look,
+        certificate=inputs.certificate,
     )
+
+
+def _look(inputs: GateInput) -> Look | None:
+    """Return what the decision says of its look; ``None`` if it is none, or nothing was compared."""
+    figures = inputs.figures or inputs.of_size
+    if inputs.look is None or figures is None:
+        return None
+    return make_look(inputs.policy, inputs.look, figures)
+
+
+def _failed(inputs: GateInput) -> dict[str, str]:
+    """Return the message of each condition that failed, by its code."""
+    blockers = _joined((*inputs.blockers, *_objections(inputs)))
+    if blockers:
+        return blockers
+    if inputs.figures is None:
+        return {"baseline_missing": "there is no baseline"}
+    # What follows only asks whether a promotion would stand: there is none if a further gate objects.
+    if inputs.further:
+        return {}
+    return _joined((*_unscored_objection(inputs), *_cases_objection(inputs)))
 
 
 def _joined(blockers: Iterable[Blocker]) -> dict[str, str]:
     """Return what is said of each code: two sides, or two checks, may have the same one."""
     messages: dict[str, str] = {}
     for code, message in blockers:
-        messages[code] = f"{messages[code]}; {message}" if code in messages else message
+        if code in messages:
+            messages[code] += f"; {message}"
+        else:
+            messages[code] = message
     return messages
 
 
+def _ordered(codes: Collection[str]) -> list[str]:
+    known = [code for code in REASONS if code in codes]
+    # A code that the list lacks is a mistake of the code; it must hold, not vanish.
+    unknown = sorted(set(codes) - set(REASONS))
+    return known + unknown
+
+
+def _outcome(codes: Collection[str], further: Collection[Blocker] = ()) -> Outcome:
+    """Return what the conditions that failed come to, with the objections of further gates."""
+    if not REJECTING.isdisjoint(codes):
+        return "reject"
+    if codes or further:
+        return "hold"
+    return "promote"
+
+
 def _objections(inputs: GateInput) -> Iterator[Blocker]:
-    figures, policy = inputs.figures, inputs.policy
+    figures = inputs.figures
+    policy = inputs.policy
     before = {code for code, _ in inputs.blockers}
     if figures is None or not INCOMPARABLE.isdisjoint(before):
         return
@@ -89,57 +134,76 @@ def _objections(inputs: GateInput) -> Iterator[Blocker]:
         yield from regressions(figures.baseline, figures.candidate, policy)
         return
     yield from _band_objections(figures)
-    if figures.smallest > 1 and "score_out_of_range" not in before:
-        objections = margin_objections if policy.claim == "not_worse" else _gain_objections
-        yield from objections(figures.significance, policy)
+    if figures.smallest < 2 or "score_out_of_range" in before:
+        return
+    if policy.claim == "not_worse":
+        yield from margin_objections(figures.significance, policy)
+    else:
+        yield from _gain_objections(figures.significance, policy)
 
 
 def _unscored_objection(inputs: GateInput) -> Iterator[Blocker]:
     """Yield that only trials without a score make it a promotion: it is none if they speak against the candidate."""
-    figures, policy = inputs.figures, inputs.policy
-    if figures is None or not (trials := unscored(figures, policy)):
+    figures = inputs.figures
+    policy = inputs.policy
+    if figures is None:
+        return
+    trials = unscored(figures, policy)
+    if not trials:
         return
     arms = against_candidate(figures, policy)
     if arms is None:
         yield "unscored_decide", f"{trials} have no score, and no score_range says what the best is"
         return
-    second = replace(inputs, figures=weigh(*arms, policy, advice=False))
-    codes = list(dict(_objections(second)))
+    codes = _codes_with(inputs, weigh(*arms, policy, advice=False))
     if codes:
-        end = "reject" if not REJECTING.isdisjoint(codes) else "hold"
         text = f"{trials} have no score; at the values that speak most against the candidate"
-        yield "unscored_decide", f"{text} the decision is {end}: {', '.join(codes)}"
+        text += f" the decision is {_outcome(codes)}: {', '.join(codes)}"
+        yield "unscored_decide", text
 
 
 def _cases_objection(inputs: GateInput) -> Iterator[Blocker]:
     """Yield that it is no promotion with the new cases as solved, or over the cases of the first look."""
     over = getattr(inputs.look, "over_first", None)
-    if over not in {None, "promote"}:
+    if over is not None and over != "promote":
         text = f"over the cases of the first look at this baseline the decision is {over}"
         yield "cases_changed_the_answer", text
-    new = inputs.with_new
-    if codes := [*dict(_objections(replace(inputs, figures=new)))] if new else []:
+    if inputs.with_new is None:
+        return
+    codes = _codes_with(inputs, inputs.with_new)
+    if codes:
         text = "if the baseline had solved the new cases, the decision would not be promote"
         yield "new_cases_decide", f"{text}: {', '.join(codes)}"
 
 
+def _codes_with(inputs: GateInput, figures: Figures) -> list[str]:
+    """Return the codes of what would object if these were the figures, each once."""
+    return list(dict(_objections(replace(inputs, figures=figures))))
+
+
 def _size_objection(figures: Figures, policy: GatePolicy) -> Iterator[Blocker]:
     clusters = figures.significance.clusters
-    if clusters is not None:
-        size, what, needed = clusters, "cluster", clusters_needed(policy)
+    if clusters is None:
+        yield from _too_few(figures.smallest, "case", policy.min_cases)
     else:
-        size, what, needed = figures.smallest, "case", policy.min_cases
-    if size < needed:
-        is_few = f"{counted(size, what)} {'is' if size == 1 else 'are'} too few"
-        yield "insufficient_cases", f"{is_few}: at least {needed} are needed"
+        yield from _too_few(clusters, "cluster", clusters_needed(policy))
+
+
+def _too_few(size: int, noun: str, needed: int) -> Iterator[Blocker]:
+    if size >= needed:
+        return
+    verb = "is" if size == 1 else "are"
+    text = f"{counted(size, noun)} {verb} too few: at least {needed} are needed"
+    yield "insufficient_cases", text
 
 
 def _band_objections(figures: Figures) -> Iterator[Blocker]:
-    seeds, prefixes = figures.seeds, figures.prefixes
+    seeds = figures.seeds
     if seeds is not None and not seeds.within_band:
         spread = f"the gains of {seeds.runs} trials differ by {seeds.delta_range:.4g}"
         allowed = f"chance explains {seeds.max_delta_range:.4g}"
         yield "seed_reproducibility", f"its trials of the same cases disagree: {spread}; {allowed}"
+    prefixes = figures.prefixes
     if prefixes is not None and not prefixes.within_band:
         steps = ", ".join(f"{point.delta:+.3g} at {point.cases}" for point in prefixes.points)
         yield "sample_sensitivity", f"its gain depends on which cases are looked at: {steps}"
@@ -173,10 +237,11 @@ def safety_objections(
 
 def _out_of_reach(figures: SafetyFigures, policy: GatePolicy, labels: Sequence[str | None]) -> str:
     """Return that no candidate could pass the bound at this size, if so."""
-    limit, level = policy.max_safety_regression, policy.safety_confidence
-    if level is None or figures.least_bound is None or policy.penalty_range is None:
+    limit = policy.max_safety_regression
+    least = figures.least_bound
+    if policy.safety_confidence is None or policy.penalty_range is None or least is None:
         return ""
-    if figures.least_bound <= limit + TOLERANCE:
+    if least <= limit + TOLERANCE:
         return ""
     needed = clean_needed(labels, policy)
     if needed is None:
@@ -187,12 +252,7 @@ def _out_of_reach(figures: SafetyFigures, policy: GatePolicy, labels: Sequence[s
 def _gain_objections(figures: Significance, policy: GatePolicy) -> Iterator[Blocker]:
     if figures.mean_delta is None:
         return
-    no_bound = figures.exact_lower_bound is None
-    if no_bound and (figures.p_value is None or _bound_objects(figures, policy)):
-        p = "no test can be made"
-        if figures.p_value is not None:
-            p = f"p {figures.p_value:.3g} alone is no evidence"
-        yield "zero_variance", f"all scores of a side are equal and no score_range is given: {p}"
+    yield from _constant_objection(figures, policy)
     if figures.p_regression is not None and figures.p_regression <= policy.alpha / 2:
         loss = f"its score changed by {figures.mean_delta:+.3f}, a larger loss than chance explains"
         yield "significant_regression", loss
@@ -202,39 +262,69 @@ def _gain_objections(figures: Significance, policy: GatePolicy) -> Iterator[Bloc
     if not figures.passed:
         yield from _not_passed(figures, policy)
     if policy.evidence == "exact" and figures.evidence != "exact":
-        bound = figures.exact_lower_bound
-        value = "cannot be computed" if bound is None else f"is {bound:+.4g}"
-        yield "exact_evidence_required", f"the exact lower bound of its gain {value}"
+        yield from _exact_objection(figures.exact_lower_bound)
+
+
+def _constant_objection(figures: Significance, policy: GatePolicy) -> Iterator[Blocker]:
+    """Yield that values without spread decide nothing where no exact bound can be had."""
+    if figures.exact_lower_bound is not None:
+        return
+    text = "all scores of a side are equal and no score_range is given"
+    if figures.p_value is None:
+        yield "zero_variance", f"{text}: no test can be made"
+    elif _only_bound_objects(figures, policy):
+        yield "zero_variance", f"{text}: p {figures.p_value:.3g} alone is no evidence"
+
+
+def _exact_objection(bound: float | None) -> Iterator[Blocker]:
+    value = "cannot be computed"
+    if bound is not None:
+        value = f"is {bound:+.4g}"
+    yield "exact_evidence_required", f"the exact lower bound of its gain {value}"
 
 
 def _not_passed(figures: Significance, policy: GatePolicy) -> Iterator[Blocker]:
     """Yield why the test did not pass: no gain worth finding, or too few cases to find one."""
-    bound, why = figures.exact_lower_bound, "it may be chance"
-    if policy.min_delta:
-        why = f"that its gain is above {policy.min_delta:g} may be chance"
-    if _is_significant(figures, policy):
-        if bound is None or not _bound_objects(figures, policy):
-            return  # reported as zero_variance, or as delta_below_minimum: significant in the wrong direction
-        why = f"values are constant, and the exact lower bound of its gain is {bound:+.3g}"
-    mde, high = figures.minimum_detectable_effect, figures.delta_ci_high
+    why = _doubt(figures, policy)
+    if why is None:
+        return
+    high = figures.delta_ci_high
     least = max(policy.target_effect, policy.min_delta)
     if high is not None and high < least:
         level = confidence(policy.alpha / 2, 1)
         text = f"its gain is at most {high:+.3f} ({level} bound); you asked for {least:g}"
         yield "gain_excluded", text
-    elif mde is not None and mde <= policy.target_effect:
-        yield "not_significant", f"{why}, though so many cases would have shown a gain of {mde:.2g}"
-    else:
-        seen = f"show only gains above {mde:.2g}" if mde else "may miss even the largest gain"
-        text = f"{why}: so few cases {seen}; you asked for {least:g}"
-        yield "inconclusive_underpowered", text
+        return
+    detectable = figures.minimum_detectable_effect
+    if detectable is not None and detectable <= policy.target_effect:
+        text = f"{why}, though so many cases would have shown a gain of {detectable:.2g}"
+        yield "not_significant", text
+        return
+    seen = "may miss even the largest gain"
+    if detectable:
+        seen = f"show only gains above {detectable:.2g}"
+    text = f"{why}: so few cases {seen}; you asked for {least:g}"
+    yield "inconclusive_underpowered", text
+
+
+def _doubt(figures: Significance, policy: GatePolicy) -> str | None:
+    """Return what speaks against the gain although p may not; ``None`` if another reason says it."""
+    if _is_significant(figures, policy):
+        bound = figures.exact_lower_bound
+        if bound is not None and _only_bound_objects(figures, policy):
+            return f"values are constant, and the exact lower bound of its gain is {bound:+.3g}"
+        # zero_variance says it, or delta_below_minimum: it is significant in the wrong direction.
+        return None
+    if policy.min_delta:
+        return f"that its gain is above {policy.min_delta:g} may be chance"
+    return "it may be chance"
 
 
 def _is_significant(figures: Significance, policy: GatePolicy) -> bool:
     return figures.p_value is not None and figures.p_value <= policy.alpha
 
 
-def _bound_objects(figures: Significance, policy: GatePolicy) -> bool:
+def _only_bound_objects(figures: Significance, policy: GatePolicy) -> bool:
     """Whether p alone would pass, and only the bound that constant values need does not."""
     exceeds = figures.mean_delta is not None and figures.mean_delta > policy.min_delta
     return _is_significant(figures, policy) and exceeds and not figures.passed

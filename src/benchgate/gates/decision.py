@@ -71,6 +71,9 @@ class GateInput:
     :param noted: notes that follow from the runs and not from the figures.
     :param cure: what makes complete what is incomplete: the run, or else its baseline; ``None`` if both are complete.
     :param with_new: the figures with the cases that the baseline lacks, which it would have solved; ``None`` without.
+    :param of_size: of a run that stopped early the figures of its baseline against itself, which say whether a
+        comparison of this size can promote at its look.
+    :param certificate: of such a run, why no result of the rest could have promoted it.
     :param is_log: the results were read from the log of another harness.
     """
 
@@ -84,6 +87,8 @@ class GateInput:
     is_log: bool = False
     cure: str | None = None
     with_new: Figures | None = None
+    of_size: Figures | None = None
+    certificate: tuple[Remark, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,7 +29,8 @@ LONGEST_ID: Final = 60
 
 def episode_notes(episodes: Sequence[Episode]) -> Iterator[Blocker]:
     """Yield code and message of each note on the payloads of a run."""
-    if count := sum(not one.has_advantages for one in episodes):
+    count = sum(not one.has_advantages for one in episodes)
+    if count:
         unchecked = "they were not compared with the steps"
         yield "no_advantages", f"trials without advantages: {count}; {unchecked}"
     early = [
@@ -75,10 +76,11 @@ def _repeated(episodes: Iterable[Episode]) -> Iterator[Blocker]:
         by_case[one.case_id].append(one)
     several = {case_id: found for case_id, found in by_case.items() if len(found) > 1}
     repeats = sum(len(found) - 1 for found in several.values())
-    if repeats < REPEATS or any(
-        len({one.steps for one in found}) > 1 for found in several.values()
-    ):
+    if repeats < REPEATS:
         return
+    for found in several.values():
+        if len({one.steps for one in found}) > 1:
+            return
     named = [f"{case_id} {len(found)} times" for case_id, found in several.items()]
     text = f"all trials of a case are one episode, step by step: {few(named)}"
     why = "the system may ignore case.seed; if nothing in it is random, one trial a case tells as much"

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from benchgate.gates.baseline import BaselineChoice
-    from benchgate.gates.decision import CheckpointPromotionDecision
+    from benchgate.gates.decision import CheckpointPromotionDecision, Outcome
     from benchgate.models import BenchRunReport
 
 
@@ -35,16 +35,29 @@ def failures(
 
     :param is_part: the gate follows when the run is put together.
     """
-    if decision is None and choice.requested and not is_part:
+    outcome = None
+    if decision is not None:
+        outcome = decision.outcome
+    # The gate of a part follows, and with it the decision.
+    is_undecided = outcome is None and not is_part
+    if is_undecided and choice.requested:
         yield "a gate was asked for, but only a part of the cases was selected: not evaluated"
-    if decision is not None and decision.outcome == "reject" and choice.binding:
+    if outcome == "reject" and choice.binding:
         yield "the gate decided reject"
     if report.block_severity_failure_modes:
         yield f"severity block: {blocking(report)}"
     if not report.complete and not report.stopped:
         yield f"the run is incomplete: {incompleteness(report)}"
+    # Where nothing is decided, nothing but the cases says how the run went.
+    if exit_rule == "strict" or is_undecided:
+        yield from _failed_cases(report, outcome)
+
+
+def _failed_cases(report: BenchRunReport, outcome: Outcome | None) -> Iterator[str]:
     failed = len({r.case_id for r in report.shown.per_case if not (r.passed or is_capped(r))})
-    if failed and (exit_rule == "strict" or (decision is None and not is_part)):
-        is_good = decision is not None and decision.outcome == "promote"
-        hint = "; --bench-exit=gate goes by the gate alone" if is_good else ""
-        yield f"{failed} of {counted(report.case_count, 'case')} failed{hint}"
+    if not failed:
+        return
+    text = f"{failed} of {counted(report.case_count, 'case')} failed"
+    if outcome == "promote":
+        text += "; --bench-exit=gate goes by the gate alone"
+    yield text

@@ -4,25 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 from benchgate.aggregate import fingerprints
 from benchgate.errors import brief
 from benchgate.gates.baseline import arm
-from benchgate.gates.blockers import baseline_blockers, run_blockers
-from benchgate.gates.cures import cure
-from benchgate.gates.decision import Facts, GateInput
+from benchgate.gates.blockers import baseline_blockers
+from benchgate.gates.decision import Facts
 from benchgate.gates.exit_status import HELD, ExitRule, failures
-from benchgate.gates.labels import agreement
-from benchgate.gates.run_diff import changes, relabelled_note, since_pin
-from benchgate.gates.unscored import incompleteness, too_many, unscored_note
+from benchgate.gates.run_diff import changes, since_pin
+from benchgate.gates.unscored import incompleteness
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from benchgate.gates.baseline import Baseline, BaselineChoice
     from benchgate.gates.decision import Blocker, CheckpointPromotionDecision
-    from benchgate.gates.figures import Arm, Figures
+    from benchgate.gates.figures import Figures
     from benchgate.gates.labels import Label
     from benchgate.gates.looks import LookNumber
     from benchgate.gates.policy import GatePolicy
@@ -76,13 +74,29 @@ class RunFacts:
     @property
     def beside(self) -> BenchRunReport | None:
         """The report of a baseline that ran in the same session, or of its log; ``None`` if there is none."""
-        return self.baseline.report if self.baseline and self.choice.system is not None else None
+        if self.baseline is None or self.choice.system is None:
+            return None
+        return self.baseline.report
 
     @property
     def reports(self) -> dict[Side, BenchRunReport]:
         """The reports of this session."""
-        of_candidate: dict[Side, BenchRunReport] = {"candidate": self.report}
-        return of_candidate | ({"baseline": self.beside} if self.beside else {})
+        found: dict[Side, BenchRunReport] = {"candidate": self.report}
+        if self.beside is not None:
+            found["baseline"] = self.beside
+        return found
+
+
+class Opinions(NamedTuple):
+    """
+    What further gates say.
+
+    :param further: name and objection of each that objects.
+    :param broken: which of them failed: no evidence will mend those.
+    """
+
+    further: tuple[Blocker, ...] = ()
+    broken: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,7 +123,9 @@ class Judgement(RunFacts):
     @property
     def look(self) -> int | None:
         """Number of this look at the baseline."""
-        return self.decision.look.number if self.decision and self.decision.look else None
+        if self.decision is None or self.decision.look is None:
+            return None
+        return self.decision.look.number
 
     @property
     def failures(self) -> tuple[str, ...]:
@@ -119,7 +135,11 @@ class Judgement(RunFacts):
     @property
     def exit_status(self) -> int:
         """0, 1 or :data:`~benchgate.gates.exit_status.HELD`."""
-        return 1 if self.faults else HELD if self.held else 0
+        if self.faults:
+            return 1
+        if self.held:
+            return HELD
+        return 0
 
 
 def judge(
@@ -137,53 +157,84 @@ def judge(
     :param asked: an earlier judgement of the run, which says what its gates said, so that none is asked twice.
     """
     report = facts.report
-    baseline = facts.baseline
-    excluded = tuple(baseline_blockers(report, baseline))
-    then = baseline.report if baseline else None
-    before = None if excluded else then
     checkpoint = brief(facts.checkpoint_problems, "; ")
+    excluded = list(baseline_blockers(report, facts.baseline))
+    before = None
+    if facts.baseline is not None and not excluded:
+        before = facts.baseline.report
     if checkpoint:
-        excluded += (("checkpoint_mismatch", checkpoint),)
-    is_look = before is not None and report.scope == "full" and (report.complete or report.stopped)
-    look = None
-    if count and before and is_look:
-        look = count(before, report)
-    further: tuple[Blocker, ...] = ()
-    broken: tuple[str, ...] = ()
-    if asked is not None:
-        further = asked.further
-        broken = asked.broken
-    elif report.scope == "full":
-        further, broken = _asked(gates, report, before)
+        excluded.append(("checkpoint_mismatch", checkpoint))
+    look = _look(count, before, report)
+    opinions = _opinions(report, before, gates, asked)
     figures = None
     decision = None
     if report.scope == "full":
-        figures, decision = decision_of(
-            Facts(
-                report=report,
-                policy=facts.policy,
-                baseline=arm(before, report) if before else None,
-                beside=facts.beside,
-                look=look,
-                excluded=excluded,
-                further=further,
-                episodes=facts.episodes,
-                replays=facts.replays,
-                fingerprints=fingerprints(before) if before and not facts.beside else (),
-                labels=facts.labels,
-                relabelled=since_pin(before, report) if before else (),
-            )
-        )
+        figures, decision = decision_of(_decided_by(facts, before, look, excluded, opinions))
     return Judgement(
         **{field.name: getattr(facts, field.name) for field in fields(RunFacts)},
         figures=figures,
         decision=decision,
-        changes=changes(then, report) if then and then.task_class == report.task_class else None,
-        faults=tuple(_faults(facts, decision, broken, checkpoint)),
-        held=tuple(_held(facts, decision, further)),
-        further=further,
-        broken=broken,
+        changes=_changes(facts),
+        faults=tuple(_faults(facts, decision, opinions.broken, checkpoint)),
+        held=tuple(_held(facts, decision, opinions.further)),
+        further=opinions.further,
+        broken=opinions.broken,
     )
+
+
+def _look(
+    count: Counter | None, before: BenchRunReport | None, report: BenchRunReport
+) -> LookNumber | None:
+    """Return the number of a look; ``None`` if nobody counts, or so little was run that it is none."""
+    if count is None or before is None or report.scope != "full":
+        return None
+    if report.complete or report.stopped:
+        return count(before, report)
+    return None
+
+
+def _decided_by(
+    facts: RunFacts,
+    before: BenchRunReport | None,
+    look: LookNumber | None,
+    excluded: Iterable[Blocker],
+    opinions: Opinions,
+) -> Facts:
+    """Return what the decision on a full run follows from; ``before`` is ``None`` if it cannot be compared."""
+    report = facts.report
+    beside = facts.beside
+    baseline = None
+    relabelled: tuple[str, ...] = ()
+    builds: tuple[str, ...] = ()
+    if before is not None:
+        baseline = arm(before, report)
+        relabelled = since_pin(before, report)
+        # Of a baseline that ran beside it the report itself says them.
+        if beside is None:
+            builds = fingerprints(before)
+    return Facts(
+        report=report,
+        policy=facts.policy,
+        baseline=baseline,
+        beside=beside,
+        look=look,
+        excluded=tuple(excluded),
+        further=opinions.further,
+        episodes=facts.episodes,
+        replays=facts.replays,
+        fingerprints=builds,
+        labels=facts.labels,
+        relabelled=relabelled,
+    )
+
+
+def _changes(facts: RunFacts) -> RunChanges | None:
+    """Return the changes case by case, even if the two runs cannot be compared as a whole."""
+    report = facts.report
+    before = facts.baseline.report if facts.baseline else None
+    if before is None or before.task_class != report.task_class:
+        return None
+    return changes(before, report)
 
 
 def _faults(
@@ -216,88 +267,40 @@ def _held(
 def decision_of(facts: Facts) -> tuple[Figures | None, CheckpointPromotionDecision]:
     """Return what follows from the facts: the figures, ``None`` if nothing is compared, and the decision."""
     # Imported here: where a part of the cases is run, as from an editor, nothing is decided.
-    from benchgate.gates.certificate import certificate, ordered
     from benchgate.gates.decide import decide
-    from benchgate.gates.looks import judged_at, make_look
-    from benchgate.gates.missing import counted_as_best, without_new
-    from benchgate.gates.notes import observer_noise, run_notes
-    from benchgate.gates.vectors import weigh_arms
+    from benchgate.gates.gate_input import input_of
 
-    report, before, policy = facts.report, facts.baseline, facts.policy
-    candidate, figures, with_new = arm(report), None, None
-    blockers = [*run_blockers(report), *facts.excluded]
-    sides: list[tuple[str, Arm, BenchRunReport | None]] = [("candidate", candidate, report)]
-    noted = [*run_notes(facts)]
-    early: dict[str, Any] = {}
-    if before and report.stopped and report.stopped == ordered(before):
-        found = certificate(before, arm(report.shown), policy, facts.look)
-        look = facts.look and make_look(policy, facts.look, weigh_arms(before, before, policy)[0])
-        early = {"certificate": tuple(found), "look": look}
-        counts = ("case_regressed", "newly_failing_cases", "critical_case_regressed")
-        blockers += [(one.code, one.message) for one in found if one.code in counts]
-        blockers += [] if found else [("incomplete_run", "the rest might have promoted it")]
-    elif before is not None:
-        level, whole = judged_at(policy, facts.look), candidate
-        candidate = without_new(before, whole) if report.source is None else whole
-        figures, objections = weigh_arms(before, candidate, level)
-        if candidate is not whole:
-            solved = counted_as_best(whole, before, policy)
-            with_new = weigh_arms(solved, whole, level, advice=False)[0]
-        blockers += objections
-        sides.append(("baseline", before, facts.beside))
-        noted += unscored_note(before, "baseline")
-    for name, side, of in sides:
-        if text := too_many(side, policy.max_unscored, of):
-            blockers.append(("too_many_unscored", f"{name}: {text}"))
-    agreed, said = agreement(facts.labels, report.clusters)
-    noted += [*unscored_note(candidate, "candidate"), *said, *observer_noise(report, figures)]
-    noted += relabelled_note(facts.relabelled, getattr(facts.look, "relabelled", ()))
-    if agreed < (least := policy.observer_min_agreement or 0.0):
-        text = f"observer and people are known to agree on {agreed:.3f}; needed is {least:g}"
-        blockers.append(("observer_not_trusted", text))
-    decision = decide(
-        GateInput(
-            policy=policy,
-            trial_count=report.trial_count,
-            figures=figures,
-            look=facts.look,
-            blockers=tuple(blockers),
-            further=facts.further,
-            is_log=report.source is not None,
-            cure=_cure(report, facts.beside),
-            noted=tuple(noted),
-            with_new=with_new,
-        )
-    )
-    return figures, decision.model_copy(update=early)
-
-
-def _cure(*reports: BenchRunReport | None) -> str | None:
-    """Return what makes the first of some runs complete that is not."""
-    for report in reports:
-        if report is not None and not report.complete and not report.stopped:
-            return cure(report)
-    return None
+    inputs = input_of(facts)
+    return inputs.figures, decide(inputs)
 
 
 def _unusable(facts: RunFacts) -> Iterator[str]:
     """Yield that nothing can be compared with the baseline, now or with more evidence."""
-    baseline, beside = facts.baseline, facts.beside
+    baseline = facts.baseline
     if baseline is None or not facts.choice.binding:
         return
+    beside = facts.beside
     if beside is not None and not beside.complete:
         yield f"the run of the baseline is incomplete: {incompleteness(beside)}"
     elif baseline.problems and facts.report.scope == "full":
         yield f"the baseline cannot be used: {baseline.path.name}: {brief(baseline.problems, '; ')}"
 
 
-def _asked(
-    gates: Iterable[Gate], report: BenchRunReport, before: BenchRunReport | None
-) -> tuple[tuple[Blocker, ...], tuple[str, ...]]:
-    """Return name and objection of each further gate that objects, and which failed: no evidence will mend those."""
-    further, broken = [], []
+def _opinions(
+    report: BenchRunReport,
+    before: BenchRunReport | None,
+    gates: Iterable[Gate],
+    asked: Judgement | None,
+) -> Opinions:
+    """Return what further gates say of a run, or what they said; none is asked about a part of the cases."""
+    if asked is not None:
+        return Opinions(asked.further, asked.broken)
+    if report.scope != "full":
+        return Opinions()
+    further: list[Blocker] = []
+    broken: list[str] = []
     for gate in gates:
-        name = str(getattr(gate, "name", None) or getattr(gate, "__name__", type(gate).__name__))
+        name = _name(gate)
         try:
             objection = gate(report, before)
         except KeyboardInterrupt:
@@ -307,4 +310,9 @@ def _asked(
             broken.append(f"gate {name}: {objection}")
         if objection is not None:
             further.append((name, str(objection)))
-    return tuple(further), tuple(broken)
+    return Opinions(tuple(further), tuple(broken))
+
+
+def _name(gate: Gate) -> str:
+    named = getattr(gate, "name", None) or getattr(gate, "__name__", type(gate).__name__)
+    return str(named)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Final, Literal, Self
 
 from pydantic import AwareDatetime, BeforeValidator, Field, model_validator
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchgate.models import BenchRunReport, Observer
-
-    Sample = tuple[list[float], list[str]]
 
 Whose = Literal["candidate", "baseline", "earlier"]
 LABELS: Final = "labels.toml"
@@ -57,7 +56,9 @@ class Label(WireModel):
     @property
     def said(self) -> float:
         """The score, or 1 for passed and 0 for not."""
-        return float(self.passed or 0) if self.score is None else self.score
+        if self.score is not None:
+            return self.score
+        return float(bool(self.passed))
 
 
 class _File(WireModel):
@@ -83,62 +84,144 @@ def seen_in(
     :param runs: and whose they are; of an output that candidate and baseline lack, the first earlier result counts.
     """
     found: dict[tuple[str, str], list[tuple[Whose, bool, float]]] = {}
-    own = [(whose, run) for whose, run in runs if run.observer == observer]
-    for whose, result in ((whose, result) for whose, run in own for result in run.per_case):
-        if result.score is None or result.observed is None:
+    for whose, run in runs:
+        if run.observer != observer:
             continue
-        key = result.case_id, result.observed.output
-        if whose != "earlier" or key not in found:
-            found.setdefault(key, []).append((whose, result.passed, result.score.score))
-    seen = ((one, tuple(found.get((one.case, one.output), ()))) for one in labels)
-    return tuple(label.model_copy(update={"observed": rows}) for label, rows in seen)
+        for result in run.per_case:
+            if result.score is None or result.observed is None:
+                continue
+            key = (result.case_id, result.observed.output)
+            if whose != "earlier" or key not in found:
+                found.setdefault(key, []).append((whose, result.passed, result.score.score))
+    return tuple(
+        label.model_copy(update={"observed": tuple(found.get((label.case, label.output), ()))})
+        for label in labels
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Row:
+    """
+    One label beside one result of an observer.
+
+    :param error: the observer's score minus what the person says; of passed or failed, 1 or -1 where they differ.
+    """
+
+    label: Label
+    whose: Whose
+    error: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Sample:
+    """
+    A value of each labelled output, and what the output is a cluster with.
+
+    :param low: the smallest value that there can be; the largest is 1.
+    """
+
+    values: list[float]
+    sources: list[str]
+    low: float
+
+    def shown(self, text: str) -> Iterator[str]:
+        """Yield a text with mean and size filled in, and with the interval of the mean; nothing without a value."""
+        if not self.values:
+            return
+        text += ", between {:.3f} and {:.3f} (95%)"
+        yield text.format(mean(self.values), len(self.values), self.lower, self.upper)
+
+    @property
+    def lower(self) -> float:
+        """Exact lower bound of the mean."""
+        return gaffke_lower(self.values, self.sources, confidence=LEVEL, low=self.low)
+
+    @property
+    def upper(self) -> float:
+        """Exact upper bound of the mean."""
+        return gaffke_upper(self.values, self.sources, confidence=LEVEL, low=self.low)
 
 
 def agreement(
     labels: Sequence[Label], clusters: Mapping[str, str]
 ) -> tuple[float, list[tuple[str, str]]]:
     """Return the exact lower bound of how far an observer agrees with people, and notes; 0 without a label."""
-    rows = [
-        (one, whose, (score if one.passed is None else passed) - one.said)
-        for one in labels
-        for whose, passed, score in one.observed
-    ]
-    agreed = _sample(((one, 1.0 - abs(error)) for one, _, error in rows), clusters)
-    after, before = (
-        _sample(((one, error) for one, whose, error in rows if whose == side), clusters)
-        for side in ("candidate", "baseline")
-    )
-    texts = [
-        *_shown("observer and people agree on {:.3f} of {} outputs", agreed, 0.0),
-        *_shown("observer minus people is {:+.3f} on {} of the candidate", after, -1.0),
-        *_shown("{:+.3f} on {} of the baseline", before, -1.0),
-    ]
-    said = {(one.case, one.output, one.said) for one in labels}
-    if more := len(said) - len({key[:2] for key in said}):
-        texts.append(f"{counted(more, 'label')} contradict others, and all count")
-    if lost := [f"{one.output[:12]} of case {one.case}" for one in labels if not one.observed]:
-        texts.append(f"no run has the labelled {few(lost)}")
-    notes = [("observer_agreement", "; ".join(texts))] if labels else []
-    if min(len(before[0]), len(after[0])) >= FROM:
-        arms, sources = (before[0], after[0]), (before[1], after[1])
-        low, high = mover_gaffke(*arms, sources, confidence=LEVEL, low=-1.0)
-        if not low <= 0.0 <= high:
-            side, by = ("candidate", low) if low > 0.0 else ("baseline", -high)
-            text = f"the observer favours the {side}: its error is higher there by {by:.3f} or more"
-            notes.append(("observer_bias", text))
-    return gaffke_lower(*agreed, confidence=LEVEL), notes
+    rows = [*_rows(labels)]
+    agreed = _sample(((row.label, 1.0 - abs(row.error)) for row in rows), clusters, low=0.0)
+    before = _errors(rows, "baseline", clusters)
+    after = _errors(rows, "candidate", clusters)
+    notes = []
+    if labels:
+        texts = [
+            *agreed.shown("observer and people agree on {:.3f} of {} outputs"),
+            *after.shown("observer minus people is {:+.3f} on {} of the candidate"),
+            *before.shown("{:+.3f} on {} of the baseline"),
+            *_contradictions(labels),
+            *_lost(labels),
+        ]
+        notes.append(("observer_agreement", "; ".join(texts)))
+    notes += _bias(before, after)
+    return agreed.lower, notes
 
 
-def _sample(rows: Iterable[tuple[Label, float]], clusters: Mapping[str, str]) -> Sample:
+def _rows(labels: Iterable[Label]) -> Iterator[_Row]:
+    for label in labels:
+        for whose, passed, score in label.observed:
+            seen = score
+            if label.passed is not None:
+                seen = float(passed)
+            yield _Row(label=label, whose=whose, error=seen - label.said)
+
+
+def _errors(rows: Iterable[_Row], whose: Whose, clusters: Mapping[str, str]) -> _Sample:
+    """Return the observer's errors on the outputs of one run."""
+    of_run = ((row.label, row.error) for row in rows if row.whose == whose)
+    return _sample(of_run, clusters, low=-1.0)
+
+
+def _sample(
+    rows: Iterable[tuple[Label, float]], clusters: Mapping[str, str], *, low: float
+) -> _Sample:
     """Return the mean of each output, over its labels and results, and what it is a cluster with."""
     found: dict[tuple[str, str], list[float]] = {}
-    for one, value in rows:
-        found.setdefault((one.case, one.output), []).append(value)
-    return [*map(mean, found.values())], [clusters.get(case, f"case {case}") for case, _ in found]
+    for label, value in rows:
+        found.setdefault((label.case, label.output), []).append(value)
+    return _Sample(
+        values=[mean(values) for values in found.values()],
+        sources=[clusters.get(case, f"case {case}") for case, _ in found],
+        low=low,
+    )
 
 
-def _shown(text: str, sample: Sample, low: float) -> Iterator[str]:
-    if size := len(sample[0]):
-        ends = (bound(*sample, confidence=LEVEL, low=low) for bound in (gaffke_lower, gaffke_upper))
-        text += ", between {:.3f} and {:.3f} (95%)"
-        yield text.format(mean(sample[0]), size, *ends)
+def _contradictions(labels: Iterable[Label]) -> Iterator[str]:
+    """Yield how many labels say something else of an output than another one."""
+    said = {(label.case, label.output, label.said) for label in labels}
+    outputs = {(case, output) for case, output, _ in said}
+    more = len(said) - len(outputs)
+    if more:
+        yield f"{counted(more, 'label')} contradict others, and all count"
+
+
+def _lost(labels: Iterable[Label]) -> Iterator[str]:
+    """Yield which labelled outputs no run has."""
+    lost = [f"{label.output[:12]} of case {label.case}" for label in labels if not label.observed]
+    if lost:
+        yield f"no run has the labelled {few(lost)}"
+
+
+def _bias(before: _Sample, after: _Sample) -> Iterator[tuple[str, str]]:
+    """Yield that the observer's errors favour one side, if enough outputs of both are labelled to show it."""
+    if len(before.values) < FROM or len(after.values) < FROM:
+        return
+    low, high = mover_gaffke(
+        before.values,
+        after.values,
+        (before.sources, after.sources),
+        confidence=LEVEL,
+        low=-1.0,
+    )
+    text = "the observer favours the {}: its error is higher there by {:.3f} or more"
+    if low > 0.0:
+        yield "observer_bias", text.format("candidate", low)
+    elif high < 0.0:
+        yield "observer_bias", text.format("baseline", -high)

@@ -67,7 +67,8 @@ def number_of(look: Look | None) -> LookNumber | None:
     if look is None:
         return None
     number = LookNumber(look.number)
-    number.relabelled, number.over_first = look.relabelled, look.over_first
+    number.relabelled = look.relabelled
+    number.over_first = look.over_first
     return number
 
 
@@ -87,14 +88,16 @@ def look_objection(policy: GatePolicy, number: int | None) -> Iterator[tuple[str
     if isinstance(number, LookNumber) and number.otherwise is not None:
         first = f"the first look at this baseline declared looks = {number.otherwise}"
         yield "looks_mismatch", f"{first}, this one {policy.looks}"
-    if number and declared and number > declared:
+    if number is not None and declared is not None and number > declared:
         text = f"this is look {number}, and the first declared looks = {policy.looks}"
         yield "looks_exhausted", text
 
 
 def declared_looks(policy: GatePolicy) -> int | None:
     """Return the K of ``spend:K``."""
-    return int(policy.looks[6:]) if policy.looks.startswith("spend:") else None
+    if not policy.looks.startswith("spend:"):
+        return None
+    return int(policy.looks.removeprefix("spend:"))
 
 
 def judged_at(policy: GatePolicy, number: int | None) -> GatePolicy:
@@ -102,7 +105,10 @@ def judged_at(policy: GatePolicy, number: int | None) -> GatePolicy:
     if policy.looks == "count" or number is None:
         return policy
     declared = declared_looks(policy)
-    level = policy.alpha / declared if declared else spent_alpha(policy.alpha, number)
+    if declared is not None:
+        level = policy.alpha / declared
+    else:
+        level = spent_alpha(policy.alpha, number)
     return policy.model_copy(update={"alpha": level})
 
 
@@ -113,14 +119,15 @@ def make_look(policy: GatePolicy, number: int, figures: Figures) -> Look:
     :param policy: as it was stated, with the level of all looks.
     """
     level = judged_at(policy, number).alpha
+    declared = declared_looks(policy)
+    is_over = declared is not None and number > declared
     return Look(
         number=number,
         relabelled=getattr(number, "relabelled", ()),
         over_first=getattr(number, "over_first", None),
         alpha=level,
         chance=series_chance(policy, number),
-        can_promote=number <= (declared_looks(policy) or number)
-        and can_promote(policy, level, figures),
+        can_promote=not is_over and can_promote(policy, level, figures),
     )
 
 
@@ -134,7 +141,8 @@ def series_chance(policy: GatePolicy, number: int) -> float:
     half = policy.alpha / 2
     if policy.looks == "count":
         return -math.expm1(number * math.log1p(-half))
-    if declared := declared_looks(policy):
+    declared = declared_looks(policy)
+    if declared is not None:
         return half * min(number / declared, 1.0)
     return math.fsum(spent_alpha(half, k) for k in range(1, number + 1))
 
@@ -151,6 +159,10 @@ def can_promote(policy: GatePolicy, level: float, figures: Figures) -> bool:
     is_limited = figures.significance.paired is not None and policy.test != "welch"
     if not is_limited or (policy.margin and clusters is not None):
         return True
-    share = 0.0 if policy.margin is None or policy.width is None else policy.margin / policy.width
-    pairs = figures.compared if clusters is None else clusters
+    share = 0.0
+    if policy.margin is not None and policy.width is not None:
+        share = policy.margin / policy.width
+    pairs = clusters
+    if pairs is None:
+        pairs = figures.compared
     return bool(2.0 * ((1.0 - share) / 2.0) ** pairs <= level)

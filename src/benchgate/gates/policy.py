@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeVar
@@ -119,14 +118,21 @@ class GatePolicy(WireModel):
             raise ValueError(
                 "claim = 'not_worse' needs a margin: the loss of mean score that it must exclude"
             )
-        width = math.inf if self.width is None else self.width
-        if (self.margin or 0) >= width or self.tolerance > width:
-            name, loss = ("margin", self.margin) if self.margin else ("tolerance", self.tolerance)
-            raise ValueError(f"{name} is {loss:g}; scores differ by {width:g} at most")
+        self._check_losses()
         for key, claim in OF_A_CLAIM.items():
             if claim != self.claim and getattr(self, key) != GatePolicy.model_fields[key].default:
                 raise ValueError(f"{key} belongs to claim = {claim!r}; the claim is {self.claim!r}")
         return self
+
+    def _check_losses(self) -> None:
+        """Refuse a loss that is larger than any that there can be."""
+        if self.width is None:
+            return
+        at_most = f"scores differ by {self.width:g} at most"
+        if self.margin is not None and self.margin >= self.width:
+            raise ValueError(f"margin is {self.margin:g}; {at_most}")
+        if self.tolerance > self.width:
+            raise ValueError(f"tolerance is {self.tolerance:g}; {at_most}")
 
     @property
     def digest(self) -> str:
@@ -136,12 +142,19 @@ class GatePolicy(WireModel):
     def text(self, key: str) -> str:
         """Return the value of a threshold as ``KEY=VALUE`` has it."""
         value = getattr(self, key)
-        return "none" if value is None else str(list(value) if isinstance(value, tuple) else value)
+        if value is None:
+            return "none"
+        if isinstance(value, tuple):
+            return str(list(value))
+        return str(value)
 
     @property
     def width(self) -> float | None:
         """Length of the score range, ``None`` if unbounded."""
-        return self.score_range[1] - self.score_range[0] if self.score_range else None
+        if self.score_range is None:
+            return None
+        low, high = self.score_range
+        return high - low
 
 
 Policy = TypeVar("Policy", bound=GatePolicy)
@@ -164,7 +177,10 @@ class GateFile(GatePolicy):
 def load_run_table(class_path: Path) -> RunTable:
     """Return the options that a class sets for its runs in its ``gate.toml``, if there is one."""
     path = class_path / FILE_NAME
-    return read_policy(path)[1] if os.path.lexists(path) else RunTable()
+    if not os.path.lexists(path):
+        return RunTable()
+    _, run = read_policy(path)
+    return run
 
 
 def load_policy(class_path: Path, options: Mapping[str, Any] | None = None) -> GatePolicy:
@@ -174,12 +190,15 @@ def load_policy(class_path: Path, options: Mapping[str, Any] | None = None) -> G
     :raises PolicyError: an unknown key or a value out of range, with its file and line or as an option.
     """
     path = class_path / FILE_NAME
-    table = read_policy(path)[0] if os.path.lexists(path) else {}
+    table: dict[str, Any] = {}
+    if os.path.lexists(path):
+        table, _ = read_policy(path)
+    if not options:
+        return make_policy(table, path)
     # Alone first, so that an error names the options and not the file.
-    if options:
-        _validated(PolicyOptions, options, OPTION, None)
-    words = ", ".join(f"{key}={value}" for key, value in (options or {}).items())
-    return make_policy(merged(table, options or {}), f"{path} with {words}" if words else path)
+    _validated(PolicyOptions, options, OPTION, None)
+    words = ", ".join(f"{key}={value}" for key, value in options.items())
+    return make_policy(merged(table, options), f"{path} with {words}")
 
 
 def merged(table: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
@@ -253,7 +272,12 @@ def log_policy(options: Mapping[str, Any]) -> GatePolicy:
 def _validated(
     model: type[Policy], table: Mapping[str, Any], source: Path | str, lines: KeyLines | None
 ) -> Policy:
-    try:  # "none" stands for null, which TOML does not have
-        return model.model_validate({k: None if v == "none" else v for k, v in table.items()})
+    values = dict(table)
+    for key, value in table.items():
+        # TOML has no null.
+        if value == "none":
+            values[key] = None
+    try:
+        return model.model_validate(values)
     except ValidationError as error:
         raise PolicyError(source, faults_of(error, model, lines)) from None

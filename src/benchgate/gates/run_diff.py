@@ -46,8 +46,9 @@ class CaseChange:
     @property
     def keeps_majority(self) -> bool:
         """Whether most trials pass in both runs, or in neither: one trial of several may have changed by chance."""
-        before, after = (2 * n > of for n, of in zip(self.passed, self.trials, strict=True))
-        return before == after
+        passed_before, passed_after = self.passed
+        trials_before, trials_after = self.trials
+        return (2 * passed_before > trials_before) == (2 * passed_after > trials_after)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,30 +109,19 @@ class RunChanges:
 
 def changes(before: BenchRunReport, after: BenchRunReport) -> RunChanges:
     """Compare two runs case by case, to see which cases explain a difference of the means."""
-    old, new = ({c.case_id: c for c in case_figures(side.per_case)} for side in (before, after))
-    both, gone = old.keys() & new.keys(), old.keys() - new.keys() - after.retired.keys()
-    files, files_now = before.digests.cases, after.digests.cases
-    edited = {case_id for case_id in both if files.get(case_id) != files_now.get(case_id)}
-    silent = {r.case_id for r in (*before.per_case, *after.per_case) if r.outcome in INCOMPLETE}
-    codes = _by_case((r.case_id, mode.code) for r in after.per_case for mode in r.failure_modes)
+    old = _figures(before)
+    new = _figures(after)
+    edited = _edited(before, after) & old.keys() & new.keys()
     errors = _by_case((r.case_id, r.outcome) for r in after.shown.per_case if r.outcome != "scored")
     is_graded = lacks_mark(before) or lacks_mark(after)
     kinds: dict[str, list[CaseChange]] = defaultdict(list)
-    for case_id in both - silent - edited:
-        was, now = old[case_id], new[case_id]
-        change = CaseChange(
-            case_id=case_id,
-            before=was.score,
-            after=now.score,
-            passed=(was.passed_trials, now.passed_trials),
-            trials=(len(was.trials), len(now.trials)),
-            codes=codes.get(case_id, ()),
-        )
+    for change in _case_changes(before, after, old, new, edited):
+        case_id = change.case_id
         has_error = case_id in errors
         if is_graded:
             kind = _of_score(change, has_error=has_error)
         else:
-            kind = _kind(change, was, now, has_error=has_error)
+            kind = _kind(change, old[case_id], new[case_id], has_error=has_error)
         kinds[kind].append(change)
     for changes_of_kind in kinds.values():
         changes_of_kind.sort(
@@ -145,12 +135,54 @@ def changes(before: BenchRunReport, after: BenchRunReport) -> RunChanges:
         errors=tuple((case_id, ", ".join(errors[case_id])) for case_id in sorted(errors)),
         same=len(kinds["same"]),
         new=tuple(sorted(new.keys() - old.keys())),
-        missing=tuple(sorted(gone)) if after.scope == "full" else (),
+        missing=_missing(after, old.keys() - new.keys()),
         changed=tuple(sorted(edited)),
         is_rescored=before.digests.scorer != after.digests.scorer,
         is_graded=is_graded,
         rates=_rates(old, new),
     )
+
+
+def _figures(report: BenchRunReport) -> dict[str, CaseFigures]:
+    return {case.case_id: case for case in case_figures(report.per_case)}
+
+
+def _edited(before: BenchRunReport, after: BenchRunReport) -> set[str]:
+    """Return the cases whose files differ, or are known of one run only."""
+    files = before.digests.cases
+    files_now = after.digests.cases
+    ids = files.keys() | files_now.keys()
+    return {case_id for case_id in ids if files.get(case_id) != files_now.get(case_id)}
+
+
+def _missing(after: BenchRunReport, gone: Iterable[str]) -> tuple[str, ...]:
+    """Return the cases that are gone and not retired; a selection of cases lacks none."""
+    if after.scope != "full":
+        return ()
+    return tuple(sorted(case_id for case_id in gone if case_id not in after.retired))
+
+
+def _case_changes(
+    before: BenchRunReport,
+    after: BenchRunReport,
+    old: Mapping[str, CaseFigures],
+    new: Mapping[str, CaseFigures],
+    edited: set[str],
+) -> Iterator[CaseChange]:
+    """Yield each case whose scores in both runs can be compared."""
+    silent = {r.case_id for r in (*before.per_case, *after.per_case) if r.outcome in INCOMPLETE}
+    codes = _by_case((r.case_id, mode.code) for r in after.per_case for mode in r.failure_modes)
+    for case_id in (old.keys() & new.keys()) - silent - edited:
+        was = old[case_id]
+        now = new[case_id]
+        yield CaseChange(
+            case_id=case_id,
+            before=was.score,
+            after=now.score,
+            passed=(was.passed_trials, now.passed_trials),
+            trials=(len(was.trials), len(now.trials)),
+            codes=codes.get(case_id, ()),
+        )
 
 
 def lacks_mark(report: BenchRunReport) -> bool:
@@ -183,9 +215,11 @@ def _kind(change: CaseChange, was: CaseFigures, now: CaseFigures, *, has_error: 
     else:
         # From all of them to none, or back: anything less is a rate that fell or rose.
         is_new = {_passing([was]), _passing([now])} == {0, 1}
-    if is_new:
-        return "newly_passing" if now.passed else "newly_failing"
-    return _of_score(change, has_error=has_error)
+    if not is_new:
+        return _of_score(change, has_error=has_error)
+    if now.passed:
+        return "newly_passing"
+    return "newly_failing"
 
 
 def _of_score(change: CaseChange, *, has_error: bool) -> str:
@@ -209,11 +243,19 @@ def _by_case(words: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
 
 def labels_of(report: BenchRunReport | Any) -> dict[str, str]:
     """Return the cases and what is not the default of them; of a report, or of what else has these fields."""
-    found = {f"{CASE}{one.case_id}": "there" for one in report.per_case}
-    found |= {f"{CASE}{case_id}": f"retired: {why}" for case_id, why in report.retired.items()}
-    found |= {f"cluster of {case_id}": name for case_id, name in report.clusters.items()}
-    found |= {f"critical of {case_id}": "true" for case_id in report.critical}
-    return found | {f"held_out of {one.case_id}": "true" for one in report.per_case if one.held_out}
+    found = {}
+    for result in report.per_case:
+        found[f"{CASE}{result.case_id}"] = "there"
+    for case_id, why in report.retired.items():
+        found[f"{CASE}{case_id}"] = f"retired: {why}"
+    for case_id, name in report.clusters.items():
+        found[f"cluster of {case_id}"] = name
+    for case_id in report.critical:
+        found[f"critical of {case_id}"] = "true"
+    for result in report.per_case:
+        if result.held_out:
+            found[f"held_out of {result.case_id}"] = "true"
+    return found
 
 
 def relabelled(before: Mapping[str, str], now: Mapping[str, str]) -> tuple[str, ...]:
@@ -227,12 +269,14 @@ def relabelled(before: Mapping[str, str], now: Mapping[str, str]) -> tuple[str, 
 
 def since_pin(before: BenchRunReport, now: BenchRunReport) -> tuple[str, ...]:
     """Return what is labelled otherwise than in the baseline; a log has its own labels."""
-    is_log = before.source is not None or now.source is not None
-    return () if is_log else relabelled(labels_of(before), labels_of(now))
+    if before.source is not None or now.source is not None:
+        return ()
+    return relabelled(labels_of(before), labels_of(now))
 
 
 def relabelled_note(since_pin: Iterable[str], since_look: Iterable[str]) -> Iterator[Blocker]:
     """Yield what was labelled otherwise when the baseline was pinned, or when the same results were looked at."""
     named = {"the baseline was pinned": since_pin, "an earlier look at these results": since_look}
-    if parts := [f"since {when}: {brief(texts, '; ')}" for when, texts in named.items() if texts]:
+    parts = [f"since {when}: {brief(texts, '; ')}" for when, texts in named.items() if texts]
+    if parts:
         yield "relabelled", "; ".join(parts)

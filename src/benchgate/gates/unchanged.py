@@ -10,7 +10,9 @@ from benchgate.aggregate import mean
 from benchgate.gates.claim_reasons import critical_failing, regressions
 
 if TYPE_CHECKING:
-    from benchgate.gates.figures import Arm
+    from collections.abc import Sequence
+
+    from benchgate.gates.figures import Arm, CaseFacts
     from benchgate.gates.policy import GatePolicy
 
 RUNS: Final = 200
@@ -23,25 +25,55 @@ def unchanged(baseline: Arm, policy: GatePolicy, trials: int) -> str | None:
     :param trials: of each case of the candidate.
     :returns: ``None`` if no single case decides, or no case has two trials.
     """
-    of_all, facts = policy.claim == "no_regression", baseline.facts or ()
-    asked = baseline.at([n for n, one in enumerate(facts) if one.critical or of_all])
+    asked = _asked(baseline, policy)
     if not any(len(row) > 1 for row in asked.rows):
         return None
-    both = enumerate(zip(asked.rows, asked.facts or (), strict=True))
-    differ = [n for n, (row, one) in both if len({*row}) > 1 or 0 < len(one.failed) < len(row)]
-    rejected, drawn_from, draw = 0, asked.at(differ), random.Random(0)  # noqa: S311 - for statistics
-    for _ in range(RUNS if differ else 0):
-        sides = _drawn(drawn_from, None, draw), _drawn(drawn_from, trials, draw)
-        fails = any(critical_failing(*sides, policy))
-        rejected += fails or (of_all and any(regressions(*sides, policy)))
-    text = f"rejected in {round(100 * rejected / RUNS)} of 100 such runs: its trials disagree on {len(differ)}"
-    what = f"{len(asked.scores)} {'' if of_all else 'critical '}cases"
-    return f"an unchanged system would be {text} of {what}"
+    cases = enumerate(zip(asked.rows, asked.facts or (), strict=True))
+    differ = [place for place, (row, facts) in cases if _disagree(row, facts)]
+    rejected = 0
+    if differ:
+        rejected = _rejections(asked.at(differ), policy, trials)
+    what = f"{len(asked.scores)} critical cases"
+    if policy.claim == "no_regression":
+        what = f"{len(asked.scores)} cases"
+    text = f"rejected in {round(100 * rejected / RUNS)} of 100 such runs"
+    return f"an unchanged system would be {text}: its trials disagree on {len(differ)} of {what}"
+
+
+def _asked(baseline: Arm, policy: GatePolicy) -> Arm:
+    """Return the baseline with the cases that decide on their own: the critical ones, or all."""
+    of_all = policy.claim == "no_regression"
+    facts = baseline.facts or ()
+    return baseline.at([place for place, one in enumerate(facts) if of_all or one.critical])
+
+
+def _disagree(row: Sequence[float], facts: CaseFacts) -> bool:
+    """Whether the trials of a case differ in their scores, or in whether they pass."""
+    return len({*row}) > 1 or 0 < len(facts.failed) < len(row)
+
+
+def _rejections(baseline: Arm, policy: GatePolicy, trials: int) -> int:
+    """Return in how many runs an unchanged system is rejected; cases whose trials agree never do it."""
+    draw = random.Random(0)  # noqa: S311 - for statistics
+    rejected = 0
+    for _ in range(RUNS):
+        before = _drawn(baseline, None, draw)
+        after = _drawn(baseline, trials, draw)
+        rejected += _is_rejected(before, after, policy)
+    return rejected
+
+
+def _is_rejected(before: Arm, after: Arm, policy: GatePolicy) -> bool:
+    """Whether single cases of these two sides would reject the candidate."""
+    if critical_failing(before, after, policy):
+        return True
+    return policy.claim == "no_regression" and any(regressions(before, after, policy))
 
 
 def _drawn(arm: Arm, trials: int | None, draw: random.Random) -> Arm:
     """Return so many trials of each case, or as many as it has, drawn with replacement; harm is left out."""
-    rows, facts = [], []
+    rows = []
+    facts = []
     for row, one in zip(arm.rows, arm.facts or (), strict=True):
         picked = draw.choices(range(len(row)), k=trials or len(row))
         failed = tuple(n for n, at in enumerate(picked) if at in one.failed)

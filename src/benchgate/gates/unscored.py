@@ -24,7 +24,9 @@ _TYPE: Final = re.compile(r"(\w[\w.]*)(?=:|$)")
 def error_count(report: BenchRunReport) -> str | None:
     """Return how many trials ended in ``harness_error``, with the types of their errors; ``None`` if none did."""
     errors = _errors(report)
-    return f"{len(errors)} of {len(report.per_case)} ({_types(errors)})" if errors else None
+    if not errors:
+        return None
+    return f"{len(errors)} of {len(report.per_case)} ({_types(errors)})"
 
 
 def too_many(side: Arm, limit: float, report: BenchRunReport | None) -> str | None:
@@ -34,13 +36,23 @@ def too_many(side: Arm, limit: float, report: BenchRunReport | None) -> str | No
     :param limit: the policy's ``max_unscored``, a share of all trials. One trial is always allowed.
     :param report: that of the side, which knows the types of the errors; a file of samples does not.
     """
-    count, total = sum(len(facts.errors) for facts in side.facts or ()), _trial_count(side)
-    if not total or (count < total and (count <= 1 or count / total <= limit)):
+    count = sum(len(facts.errors) for facts in side.facts or ())
+    total = _trial_count(side)
+    if not total or _is_allowed(count, total, limit):
         return None
-    share = "all" if count == total else f"{count} of"
-    types = f" ({_types(_errors(report))})" if report else ""
-    allowed = f"allowed is a share of {limit:g}, or one"
-    return f"{share} {total} trials ended in harness_error{types}; {allowed}"
+    text = f"{count} of {total} trials ended in harness_error"
+    if count == total:
+        text = f"all {total} trials ended in harness_error"
+    if report is not None:
+        text += f" ({_types(_errors(report))})"
+    return f"{text}; allowed is a share of {limit:g}, or one"
+
+
+def _is_allowed(count: int, total: int, limit: float) -> bool:
+    """Whether so many errors are no outage; that all trials of a run ended in one always is."""
+    if count == total:
+        return False
+    return count <= 1 or count / total <= limit
 
 
 def unscored_note(side: Arm, name: str) -> Iterator[Blocker]:
@@ -50,10 +62,13 @@ def unscored_note(side: Arm, name: str) -> Iterator[Blocker]:
         "harness_error": sum(len(case.errors) for case in facts),
         "timeout": sum(len(case.timeouts) for case in facts),
     }
-    if any(counts.values()):
-        text = ", ".join(f"{count} {outcome}" for outcome, count in counts.items() if count)
-        favour = ", in the candidate's favour" if name == "baseline" else ""
-        yield f"unscored_{name}", f"{text} of {_trial_count(side)} trials count as score 0{favour}"
+    named = [f"{count} {outcome}" for outcome, count in counts.items() if count]
+    if not named:
+        return
+    text = f"{', '.join(named)} of {_trial_count(side)} trials count as score 0"
+    if name == "baseline":
+        text += ", in the candidate's favour"
+    yield f"unscored_{name}", text
 
 
 def _trial_count(side: Arm) -> int:
@@ -64,23 +79,47 @@ def incompleteness(report: BenchRunReport) -> str:
     """Return which trials make a run incomplete, or that the session ended early, as a text."""
     if report.stopped:
         return _savings(report)
-    parts = []
-    if by_cap := [str(r.detail) for r in report.per_case if is_capped(r)]:
-        cap = re.split("[:,]", by_cap[0].removeprefix(CAP))[0]
-        parts.append(f"{len(by_cap)} of {len(report.per_case)} not run: the cap of {cap} USD")
-    for outcome in sorted(INCOMPLETE):
-        if left := [r for r in report.per_case if r.outcome == outcome and not is_capped(r)]:
-            why = {r.detail for r in left if outcome == "unavailable"} - {None}
-            shared = f": {why.pop()}".rstrip(": ") if len(why) == 1 else ""
-            parts.append(f"{len(left)} {outcome} ({few([r.case_id for r in left], 3)}){shared}")
-    if rerun := [r.case_id for r in report.per_case if r.reruns]:
-        parts.append(f"{len(rerun)} run again ({few(rerun, 3)})")
-    ended = (
-        "the session ended early" if report.per_case else "no trial of the candidate was selected"
-    )
+    parts = [*_capped(report), *_without_result(report), *_rerun(report)]
+    if parts:
+        return "; ".join(parts)
     if report.source is not None:
-        ended = "its log says that it did not end"
-    return "; ".join(parts) or ended
+        return "its log says that it did not end"
+    if not report.per_case:
+        return "no trial of the candidate was selected"
+    return "the session ended early"
+
+
+def _capped(report: BenchRunReport) -> Iterator[str]:
+    capped = [result for result in report.per_case if is_capped(result)]
+    if capped:
+        cap = re.split("[:,]", str(capped[0].detail).removeprefix(CAP))[0]
+        yield f"{len(capped)} of {len(report.per_case)} not run: the cap of {cap} USD"
+
+
+def _without_result(report: BenchRunReport) -> Iterator[str]:
+    """Yield how many trials have each outcome that is no result of the system."""
+    for outcome in sorted(INCOMPLETE):
+        left = [r for r in report.per_case if r.outcome == outcome and not is_capped(r)]
+        if not left:
+            continue
+        text = f"{len(left)} {outcome} ({few([result.case_id for result in left], 3)})"
+        if outcome == "unavailable":
+            text += _shared_detail(left)
+        yield text
+
+
+def _shared_detail(results: list[TrialResult]) -> str:
+    """Return the detail that some results share, after a colon; nothing if they have several."""
+    details = {result.detail for result in results if result.detail is not None}
+    if len(details) != 1:
+        return ""
+    return f": {details.pop()}".rstrip(": ")
+
+
+def _rerun(report: BenchRunReport) -> Iterator[str]:
+    rerun = [result.case_id for result in report.per_case if result.reruns]
+    if rerun:
+        yield f"{len(rerun)} run again ({few(rerun, 3)})"
 
 
 def _savings(report: BenchRunReport) -> str:
@@ -112,5 +151,9 @@ def _types(errors: list[TrialResult]) -> str:
 
 def _type(result: TrialResult) -> str:
     mode = next((m for m in result.failure_modes if m.code == "harness_error"), None)
-    match = _TYPE.match(mode.detail or "") if mode else None
-    return match[1] if match else result.outcome
+    if mode is None:
+        return result.outcome
+    match = _TYPE.match(mode.detail or "")
+    if match is None:
+        return result.outcome
+    return match[1]

@@ -70,17 +70,11 @@ def weigh_arms(
 
     :param advice: as :func:`~benchgate.gates.weigh.weigh`.
     """
-    shared = {*(baseline.case_ids or ())} & {*(candidate.case_ids or ())}
-    if (
-        policy.missing == "worst"
-        and shared
-        and policy.score_range
-        and mismatch(baseline, candidate)
-    ):
-        baseline, candidate = counted_as_worst(baseline, candidate, policy.score_range)
+    baseline, candidate = _completed(baseline, candidate, policy)
     blockers = tuple(_blockers(baseline, candidate, policy))
-    inside = not any(code == "score_out_of_range" for code, _ in blockers)
-    weighed = policy if inside else policy.model_copy(update={"score_range": None})
+    weighed = policy
+    if any(code == "score_out_of_range" for code, _ in blockers):
+        weighed = policy.model_copy(update={"score_range": None})
     figures = weigh(baseline, candidate, weighed, advice=advice)
     if blockers:  # a reader of significance.json alone must not take it for a pass
         failed = figures.significance.model_copy(update={"passed": False})
@@ -88,7 +82,25 @@ def weigh_arms(
     return figures, blockers
 
 
+def _completed(baseline: Arm, candidate: Arm, policy: GatePolicy) -> tuple[Arm, Arm]:
+    """Return both sides with the cases of both, where the policy counts a missing case as the worst score."""
+    if policy.missing != "worst" or policy.score_range is None:
+        return baseline, candidate
+    shared = set(baseline.case_ids or ()) & set(candidate.case_ids or ())
+    if not shared or not mismatch(baseline, candidate):
+        return baseline, candidate
+    return counted_as_worst(baseline, candidate, policy.score_range)
+
+
 def _blockers(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Iterator[Blocker]:
+    yield from _pairing_objection(baseline, candidate, policy)
+    if policy.score_range is not None:
+        yield from _outside("baseline", baseline, policy.score_range)
+        yield from _outside("candidate", candidate, policy.score_range)
+
+
+def _pairing_objection(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Iterator[Blocker]:
+    """Yield that cases differ, or that the policy needs pairs where there are none."""
     differing = mismatch(baseline, candidate)
     if differing:
         yield "case_mismatch", f"the sides have different cases; {differing}"
@@ -96,9 +108,11 @@ def _blockers(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Iterator[Blo
         yield "case_mismatch", "a paired test needs case ids on both sides"
     elif policy.claim == "no_regression" and baseline.paired_with(candidate) is None:
         yield "case_mismatch", "claim no_regression needs case ids on both sides"
-    if policy.score_range is not None:
-        low, high = policy.score_range
-        for name, arm in (("baseline", baseline), ("candidate", candidate)):
-            outside = next((score for score in arm.scores if not low <= score <= high), None)
-            if outside is not None:
-                yield "score_out_of_range", f"{name}: {outside!r} is outside [{low:g}, {high:g}]"
+
+
+def _outside(name: str, arm: Arm, score_range: tuple[float, float]) -> Iterator[Blocker]:
+    """Yield the first score of a side that the range does not have."""
+    low, high = score_range
+    outside = next((score for score in arm.scores if not low <= score <= high), None)
+    if outside is not None:
+        yield "score_out_of_range", f"{name}: {outside!r} is outside [{low:g}, {high:g}]"

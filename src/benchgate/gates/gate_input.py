@@ -1,0 +1,165 @@
+"""
+From the facts of a run to what its decision depends on.
+
+A run is compared with its baseline; or it stopped early, and a certificate takes the place of the comparison; or there
+is no baseline.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from benchgate.gates.baseline import arm
+from benchgate.gates.blockers import run_blockers
+from benchgate.gates.certificate import certificate, ordered
+from benchgate.gates.cures import cure
+from benchgate.gates.decision import GateInput
+from benchgate.gates.labels import agreement
+from benchgate.gates.looks import judged_at
+from benchgate.gates.missing import counted_as_best, without_new
+from benchgate.gates.notes import observer_noise, run_notes
+from benchgate.gates.run_diff import relabelled_note
+from benchgate.gates.unscored import too_many, unscored_note
+from benchgate.gates.vectors import weigh_arms
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from benchgate.gates.decision import Blocker, Facts, Remark
+    from benchgate.gates.figures import Arm, Figures
+
+
+AGAINST: Final = frozenset({"case_regressed", "newly_failing_cases", "critical_case_regressed"})
+"""Reasons of a certificate that single results give: no later one takes them back, so the decision has them too."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Weighed:
+    """
+    What came of weighing a run; its last five fields are those of the input of the gate.
+
+    :param candidate: the cases of it that were weighed; all where none was.
+    :param baseline: what it was weighed against; ``None`` if it was not.
+    """
+
+    candidate: Arm
+    baseline: Arm | None = None
+    figures: Figures | None = None
+    with_new: Figures | None = None
+    of_size: Figures | None = None
+    certificate: tuple[Remark, ...] = ()
+    blockers: tuple[Blocker, ...] = ()
+
+
+def input_of(facts: Facts) -> GateInput:
+    """Return what the decision on a run depends on, with the figures of its comparison if there is one."""
+    report = facts.report
+    whole = arm(report)
+    weighed = _weighed(facts, whole)
+    agreed, said = agreement(facts.labels, report.clusters)
+    blockers = (
+        *run_blockers(report),
+        *facts.excluded,
+        *weighed.blockers,
+        *_unscored_blockers(facts, whole, weighed.baseline),
+        *_trust_blocker(agreed, facts.policy.observer_min_agreement),
+    )
+    return GateInput(
+        policy=facts.policy,
+        trial_count=report.trial_count,
+        figures=weighed.figures,
+        look=facts.look,
+        blockers=blockers,
+        further=facts.further,
+        is_log=report.source is not None,
+        cure=_cure(facts),
+        noted=tuple(_noted(facts, weighed, said)),
+        with_new=weighed.with_new,
+        of_size=weighed.of_size,
+        certificate=weighed.certificate,
+    )
+
+
+def _weighed(facts: Facts, whole: Arm) -> _Weighed:
+    before = facts.baseline
+    if before is None:
+        return _Weighed(candidate=whole)
+    order = facts.report.stopped
+    # In another order it stopped by another baseline: no certificate of this one says that it might.
+    if order and order == ordered(before):
+        return _stopped(facts, before, whole)
+    return _compared(facts, before, whole)
+
+
+def _stopped(facts: Facts, before: Arm, whole: Arm) -> _Weighed:
+    """Return what is to be said of a run that stopped early: why no result of the rest could have promoted it."""
+    found = certificate(before, arm(facts.report.shown), facts.policy, facts.look)
+    blockers = [(one.code, one.message) for one in found if one.code in AGAINST]
+    if not found:
+        blockers.append(("incomplete_run", "the rest might have promoted it"))
+    size, _ = weigh_arms(before, before, facts.policy)
+    return _Weighed(
+        candidate=whole,
+        of_size=size,
+        certificate=tuple(found),
+        blockers=tuple(blockers),
+    )
+
+
+def _compared(facts: Facts, before: Arm, whole: Arm) -> _Weighed:
+    """Return the comparison of a run with its baseline, over the cases that the baseline has too."""
+    policy = judged_at(facts.policy, facts.look)
+    candidate = whole
+    if facts.report.source is None:  # of a log every case counts
+        candidate = without_new(before, whole)
+    figures, blockers = weigh_arms(before, candidate, policy)
+    with_new = None
+    if candidate is not whole:
+        solved = counted_as_best(whole, before, facts.policy)
+        with_new, _ = weigh_arms(solved, whole, policy, advice=False)
+    return _Weighed(
+        candidate=candidate,
+        baseline=before,
+        figures=figures,
+        with_new=with_new,
+        blockers=blockers,
+    )
+
+
+def _unscored_blockers(facts: Facts, whole: Arm, baseline: Arm | None) -> Iterator[Blocker]:
+    """Yield which side has too many trials without a score; cases that are new count too."""
+    limit = facts.policy.max_unscored
+    text = too_many(whole, limit, facts.report)
+    if text is not None:
+        yield "too_many_unscored", f"candidate: {text}"
+    if baseline is None:
+        return
+    text = too_many(baseline, limit, facts.beside)
+    if text is not None:
+        yield "too_many_unscored", f"baseline: {text}"
+
+
+def _trust_blocker(agreed: float, needed: float | None) -> Iterator[Blocker]:
+    if needed is not None and agreed < needed:
+        text = f"observer and people are known to agree on {agreed:.3f}; needed is {needed:g}"
+        yield "observer_not_trusted", text
+
+
+def _noted(facts: Facts, weighed: _Weighed, said: Iterable[Blocker]) -> Iterator[Blocker]:
+    """Yield the notes that follow from the runs; ``said`` are those on what people say of outputs."""
+    yield from run_notes(facts)
+    if weighed.baseline is not None:
+        yield from unscored_note(weighed.baseline, "baseline")
+    yield from unscored_note(weighed.candidate, "candidate")
+    yield from said
+    yield from observer_noise(facts.report, weighed.figures)
+    yield from relabelled_note(facts.relabelled, getattr(facts.look, "relabelled", ()))
+
+
+def _cure(facts: Facts) -> str | None:
+    """Return what makes the run complete, or else its baseline, if it is not."""
+    for report in (facts.report, facts.beside):
+        if report is not None and not report.complete and not report.stopped:
+            return cure(report)
+    return None
