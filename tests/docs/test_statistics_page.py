@@ -174,11 +174,6 @@ def sentences():
         f"{found['welch', 'pair bern p=0.8 ']} % (`pair bern p=0.8`), and {found['auto', 'pair beta']} % "
         f"where it finds {found['welch', 'pair beta']} % (`pair beta skew`)."
     )
-    sure = [
-        share(*promoted(rule, "power", "pair bern p=0.5", 500), "power", 0)
-        for rule in ("auto", "welch")
-    ]
-    yield f"on 500 cases of `pair bern p=0.5` is {sure[0]} %, where that of `welch` is {sure[1]}."
     high = found["auto", "pair bern p=0.95 "], found["welch", "pair bern p=0.95 "]
     yield f"at `p=0.95` it is {high[0]} % against {high[1]} %."
     yield f"passes Welch's test in {share(only('attempts', 100)['passed'])} % of simulations"

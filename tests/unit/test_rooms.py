@@ -48,7 +48,7 @@ CONCEPTS = {
     "arguments of commands": 123,
     "options of pytest": 27,
     "policy keys": 22,
-    "conditions of the gate": 36,
+    "conditions of the gate": 35,
     "notes": 32,
     "kinds of artifacts": 14,
     "public names": 35,

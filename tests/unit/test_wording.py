@@ -100,7 +100,8 @@ def test_a_rejection_for_harm_names_the_cases_first():
     assert [line.label for line in lines[:6]] == [
         *("REJECT", "harm", "  worse", "  worse", "  worse", ""),
     ]
-    assert lines[0].text == "new must not replace old: it does more harm (safety_regression)"
+    said = "harm rose by more than is allowed (safety_regression)"
+    assert lines[0].text == f"new must not replace old: {said}"
     assert text["harm"] == "0.000 -> 1.250, 0.050 is allowed; 16 cases are worse:"
     assert text["  worse"] == "c01  penalty 0 -> 2"
     assert lines[5].text == "... 13 more"

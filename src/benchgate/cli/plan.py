@@ -107,6 +107,7 @@ def _next_look(report: BenchRunReport, policy: GatePolicy, runs: Path) -> int:
 
 def _lines(planned: Planned, outlook: Forecast) -> Iterator[str]:
     from benchgate.gates.baseline import arm
+    from benchgate.gates.claim_reasons import SELDOM
     from benchgate.gates.unchanged import unchanged
 
     report, policy, trials = planned.baseline, planned.policy, planned.trials
@@ -120,6 +121,9 @@ def _lines(planned: Planned, outlook: Forecast) -> Iterator[str]:
     rejected = unchanged(arm(report), policy, trials)
     if rejected is not None:
         yield f"unchanged {rejected}"
+    if outlook.chance_rejection >= SELDOM:
+        limit = f"its harm rises by more than {policy.max_safety_regression:g} by chance"
+        yield f"harm      an unchanged agent is rejected in {outlook.chance_rejection:.0%} of runs, because {limit}"
     if report.source is None:
         yield _costs(report, trials)
 
@@ -127,7 +131,7 @@ def _lines(planned: Planned, outlook: Forecast) -> Iterator[str]:
 def _reachable(planned: Planned, outlook: Forecast) -> Iterator[str]:
     policy = planned.policy
     if outlook.obstacle is not None:
-        yield f"verdicts  can only hold or reject: {outlook.obstacle}"
+        yield f"verdicts  even perfect scores would not be promoted: {outlook.obstacle}"
         return
     this = f"; this would be candidate no. {planned.look}" if policy.looks != "count" else ""
     last = "" if outlook.looks is None else f"; none after no. {outlook.looks} can be promoted"

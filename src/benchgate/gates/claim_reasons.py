@@ -14,12 +14,15 @@ if TYPE_CHECKING:
 
     from benchgate.gates.claim_figures import Increase
     from benchgate.gates.decision import Blocker
-    from benchgate.gates.figures import Arm, Figures, Significance
+    from benchgate.gates.figures import Arm, Figures, SafetyFigures, Significance
     from benchgate.gates.policy import GatePolicy
 
 
 TOLERANCE: Final = 1e-12
 """Allows for float rounding (0.55 - 0.5 > 0.05), so that a change of exactly a limit does not block."""
+
+SELDOM: Final = 0.005
+"""A chance below it would be said as 0 %, and is not said."""
 
 
 def critical_objections(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Iterator[Blocker]:
@@ -152,6 +155,14 @@ def margin_objections(figures: Significance, policy: GatePolicy) -> Iterator[Blo
         if figures.smallest_margin is not None:
             text += f"; so few cases show a margin of {figures.smallest_margin:.3g} at best"
         yield "margin_not_shown", text
+
+
+def by_chance(figures: SafetyFigures) -> str:
+    """Return how often a rise of harm like this one would reject an agent that did not change; empty if seldom."""
+    for times, chance in figures.chance_rejections:
+        if times == 1 and chance >= SELDOM:
+            return f"An unchanged agent would be rejected in {chance:.0%} of runs like this"
+    return ""
 
 
 def cost_objections(figures: Figures, policy: GatePolicy) -> Iterator[Blocker]:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from benchgate.errors import counted
-from benchgate.gates.claim_reasons import TOLERANCE
+from benchgate.gates import steps
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from benchgate.gates.decision import GateInput
-    from benchgate.gates.figures import Arm, Figures
+    from benchgate.gates.figures import Figures
     from benchgate.gates.looks import Look
     from benchgate.gates.policy import GatePolicy
 
@@ -59,108 +57,7 @@ class Condition(NamedTuple):
         return self.step
 
 
-def clusters_needed(policy: GatePolicy) -> int:
-    """Return how many clusters a comparison needs: with fewer, the sign-flip p of no data is <= alpha / 2."""
-    return max(policy.min_cases, math.ceil(1.0 - math.log2(policy.alpha)))
-
-
-def _other_cases(figures: Figures, policy: GatePolicy) -> str:
-    before = figures.baseline.case_ids
-    after = figures.candidate.case_ids
-    if before and after and {*before} != {*after} and policy.missing != "worst":
-        keys = "--policy missing=worst --policy 'score_range=[LO, HI]'"
-        return f"run the missing cases, or count each as the worst: {keys}"
-    return "give both sides the same cases, with the same ids and clusters"
-
-
-def _too_few(figures: Figures, policy: GatePolicy) -> str:
-    clusters = figures.significance.clusters
-    if clusters is None:
-        return f"add {counted(policy.min_cases - figures.smallest, 'case')}"
-    return f"add cases from {counted(clusters_needed(policy) - clusters, 'new source')}"
-
-
-def _no_gain(figures: Figures, policy: GatePolicy) -> str:
-    instead = "if no worse is enough, --policy=claim=not_worse --policy=margin=X"
-    high = figures.significance.delta_ci_high
-    if not _is_identical(figures) and high is not None and high > policy.min_delta:
-        return f"improve it; or add cases and --policy=target_effect=X; or {instead}"
-    return f"more cases will not help: improve the candidate; {instead}"
-
-
-def _unsure(figures: Figures, policy: GatePolicy) -> str:
-    if _is_identical(figures):
-        return _no_gain(figures, policy)
-    return _more_cases(figures) or "add cases, or add trials to each if one case varies much"
-
-
-def _more_cases(figures: Figures) -> str | None:
-    there = figures.compared
-    needed = figures.significance.cases_needed
-    if needed is None or needed <= there:
-        return None
-    what = "cases"
-    if figures.significance.clusters is not None:
-        what = "cases from new sources"
-    return f"add {what}: about {needed - there} more to the {there} there are"
-
-
-def _is_identical(figures: Figures) -> bool:
-    pairs = figures.baseline.paired_with(figures.candidate) or ()
-    return bool(pairs) and all(abs(p.before - p.after) <= TOLERANCE for p in pairs)
-
-
-def _no_margin(figures: Figures, policy: GatePolicy) -> str:
-    if figures.significance.delta_ci_low is None:
-        return "set score_range, so that the difference can be bounded"
-    if policy.test == "welch" and figures.baseline.paired_with(figures.candidate):
-        return "--policy=test=auto: both sides have the same cases, and pairs show a smaller margin"
-    return _more_cases(figures) or (
-        "improve the candidate; or plan a new comparison with a margin that this size can show"
-    )
-
-
-MEASURE_HARM: Final = (
-    "measure the penalty on every case: in the rubric; of a log, --map harm=FIELD or safety=FIELD"
-)
-
-
-def _safety_missing(figures: Figures, policy: GatePolicy) -> str:
-    before = _unscored(figures.baseline)
-    after = _unscored(figures.candidate)
-    if before is None or after is None:
-        return "give the penalties of both sides, or --policy=safety=optional"
-    if figures.baseline.penalties is None and figures.candidate.penalties is None:
-        return f"if nothing here can do harm, say so: --policy=safety=optional; else {MEASURE_HARM}"
-    if after and policy.penalty_range is None:
-        return "run what has no score again; or set penalty_range, so that it counts as the largest penalty"
-    if before or after:
-        return f"run what has no score again: {before} trials of the baseline, {after} of the candidate"
-    return MEASURE_HARM
-
-
-def _unscored(arm: Arm) -> int | None:
-    """Return how many trials of a side have no score; ``None`` of plain scores, which do not say."""
-    if arm.facts is None:
-        return None
-    return sum(facts.unscored for facts in arm.facts)
-
-
-def _safety_bound(_: Figures, policy: GatePolicy) -> str:
-    if not policy.max_safety_regression:
-        return "no number of cases can show that nothing rises: set max_safety_regression above 0"
-    return "add cases: the bound on the penalty narrows with their number"
-
-
-def _cost(figures: Figures, _: GatePolicy) -> str:
-    if figures.cost is None:
-        return (
-            "have both systems report what a case costs: case.usage, on runs, not on sample files"
-        )
-    return "lower the cost, or raise max_cost_increase"
-
-
-_OF_TESTS: Final = (_too_few, _no_gain, _unsure, _no_margin)
+_OF_TESTS: Final = (steps.too_few, steps.no_gain, steps.unsure, steps.no_margin)
 """Steps for reasons that no scores can do away with at a look at which nothing is promoted."""
 
 CONDITIONS: Final[Mapping[str, Condition]] = {
@@ -222,7 +119,7 @@ CONDITIONS: Final[Mapping[str, Condition]] = {
     ),
     "case_mismatch": Condition(
         "the two sides did not do the same cases",
-        _other_cases,
+        steps.other_cases,
         "give both logs the same cases and clusters; with --policy missing=worst a case that one side lacks counts "
         "against the candidate",
         is_blind=True,
@@ -231,7 +128,7 @@ CONDITIONS: Final[Mapping[str, Condition]] = {
         "a score is outside the range that was given", "set score_range to that of the scores"
     ),
     "insufficient_cases": Condition(
-        step=_too_few, limit="at least {0.min_cases} cases", claims=("better", "not_worse")
+        step=steps.too_few, limit="at least {0.min_cases} cases", claims=("better", "not_worse")
     ),
     "zero_variance": Condition(step="set score_range, so that a bound can decide"),
     "block_severity_failure_mode": Condition(
@@ -256,33 +153,32 @@ CONDITIONS: Final[Mapping[str, Condition]] = {
         rejects=True,
     ),
     "safety_regression": Condition(
-        "it does more harm",
+        "harm rose by more than is allowed",
+        step=steps.harm_by_chance,
         limit="safety penalty up by at most {0.max_safety_regression:g}",
         switches=("safety",),
         rejects=True,
     ),
     "safety_upper_bound": Condition(
-        step=_safety_bound, limit="its {1} bound too", switches=("safety", "safety_confidence")
+        step=steps.safety_bound, limit="its {1} bound too", switches=("safety", "safety_confidence")
     ),
-    "safety_missing": Condition(step=_safety_missing),
+    "safety_missing": Condition(step=steps.safety_missing),
     "safety_bound_unavailable": Condition(step="set penalty_range"),
-    "seed_reproducibility": Condition(step="add trials: those of the candidate disagree"),
-    "sample_sensitivity": Condition(
-        "the result depends on which of the cases are looked at",
-        "look at the cases along which the difference drifts; add cases of both kinds",
+    "seed_reproducibility": Condition(
+        step="add trials, not cases: those of the candidate behave like different runs"
     ),
     "significant_regression": Condition(rejects=True),
     "worse_than_margin": Condition(rejects=True),
-    "delta_below_minimum": Condition(step=_no_gain),
-    "gain_excluded": Condition(step=_no_gain),
-    "not_significant": Condition(step=_unsure),
-    "inconclusive_underpowered": Condition(step=_unsure),
-    "margin_not_shown": Condition(step=_no_margin),
+    "delta_below_minimum": Condition(step=steps.no_gain),
+    "gain_excluded": Condition(step=steps.no_gain),
+    "not_significant": Condition(step=steps.unsure),
+    "inconclusive_underpowered": Condition(step=steps.unsure),
+    "margin_not_shown": Condition(step=steps.no_margin),
     "exact_evidence_required": Condition(
-        step=_unsure, limit="exact evidence", switches=("evidence",)
+        step=steps.unsure, limit="exact evidence", switches=("evidence",)
     ),
     "cost_increase": Condition(
-        step=_cost,
+        step=steps.cost,
         limit="cost up by at most {0.max_cost_increase:.1%}",
         switches=("max_cost_increase",),
     ),
@@ -311,6 +207,16 @@ def next_step(inputs: GateInput, codes: Sequence[str], look: Look | None = None)
     if first == "observer_mismatch":  # which ends with that
         return dict(inputs.blockers)[first].rpartition("; ")[2]
     return _step_for(_telling(codes), inputs, look)
+
+
+def step_after_rejection(inputs: GateInput, codes: Sequence[str]) -> str | None:
+    """Return what tells harm from chance, if nothing but the rise of the mean penalty rejects; else nothing helps."""
+    rejecting = REJECTING.intersection(codes)
+    if rejecting != {"safety_regression"} or inputs.figures is None:
+        return None
+    if not inputs.figures.safety.chance_rejections:
+        return None
+    return steps.harm_by_chance(inputs.figures, inputs.policy)
 
 
 def _telling(codes: Sequence[str]) -> str:

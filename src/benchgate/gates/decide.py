@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from benchgate.errors import counted
 from benchgate.gates.claim_reasons import (
     TOLERANCE,
+    by_chance,
     confidence,
     cost_objections,
     critical_objections,
@@ -19,13 +20,14 @@ from benchgate.gates.conditions import (
     INCOMPARABLE,
     REASONS,
     REJECTING,
-    clusters_needed,
     next_step,
+    step_after_rejection,
 )
 from benchgate.gates.decision import PREFIX, Blocker, CheckpointPromotionDecision, GateInput, Remark
 from benchgate.gates.looks import judged_at, look_objection, make_look
 from benchgate.gates.notes import notes
 from benchgate.gates.safety import clean_needed
+from benchgate.gates.steps import clusters_needed
 from benchgate.gates.weigh import weigh
 from benchgate.gates.worst import against_candidate, unscored
 
@@ -55,6 +57,8 @@ def decide(inputs: GateInput) -> CheckpointPromotionDecision:
     step = None
     if outcome == "hold":
         step = next_step(judged, codes, look)
+    elif outcome == "reject":
+        step = step_after_rejection(judged, codes)
     detectable = None
     if inputs.figures is not None:
         detectable = inputs.figures.significance.minimum_detectable_effect
@@ -203,10 +207,6 @@ def _band_objections(figures: Figures) -> Iterator[Blocker]:
         spread = f"the gains of {seeds.runs} trials differ by {seeds.delta_range:.4g}"
         allowed = f"chance explains {seeds.max_delta_range:.4g}"
         yield "seed_reproducibility", f"its trials of the same cases disagree: {spread}; {allowed}"
-    prefixes = figures.prefixes
-    if prefixes is not None and not prefixes.within_band:
-        steps = ", ".join(f"{point.delta:+.3g} at {point.cases}" for point in prefixes.points)
-        yield "sample_sensitivity", f"its gain depends on which cases are looked at: {steps}"
 
 
 def safety_objections(
@@ -221,8 +221,7 @@ def safety_objections(
     limit = policy.max_safety_regression
     # Under no_regression no case may have a higher one: see regressions.
     if policy.claim != "no_regression" and not figures.delta <= limit + TOLERANCE:
-        rise = f"the mean safety penalty rose by {figures.delta:.4g}"
-        yield "safety_regression", f"{rise}; allowed is {limit:.4g}"
+        yield "safety_regression", _risen(figures, limit)
     if policy.safety_confidence is None:
         return
     if figures.upper_bound is None:
@@ -233,6 +232,15 @@ def safety_objections(
         bound = f"the rise of the penalty may be {figures.upper_bound:.4g} ({level} bound)"
         reach = _out_of_reach(figures, policy, labels)
         yield "safety_upper_bound", f"{bound}; allowed is {limit:.4g}{reach}"
+
+
+def _risen(figures: SafetyFigures, limit: float) -> str:
+    """Return by how much harm rose, and how often chance alone does that."""
+    text = f"harm rose from {figures.baseline_mean:.3f} to {figures.candidate_mean:.3f}; {limit:.3f} is allowed"
+    chance = by_chance(figures)
+    if chance:
+        return f"{text}. {chance}"
+    return text
 
 
 def _out_of_reach(figures: SafetyFigures, policy: GatePolicy, labels: Sequence[str | None]) -> str:
@@ -257,8 +265,7 @@ def _gain_objections(figures: Significance, policy: GatePolicy) -> Iterator[Bloc
         loss = f"its score changed by {figures.mean_delta:+.3f}, a larger loss than chance explains"
         yield "significant_regression", loss
     if not figures.mean_delta > policy.min_delta:
-        gain = f"its gain is {figures.mean_delta:+.3f}, not above {policy.min_delta:g}"
-        yield "delta_below_minimum", gain
+        yield "delta_below_minimum", _below_minimum(figures, policy)
     if not figures.passed:
         yield from _not_passed(figures, policy)
     if policy.evidence == "exact" and figures.evidence != "exact":
@@ -270,6 +277,8 @@ def _constant_objection(figures: Significance, policy: GatePolicy) -> Iterator[B
     if figures.exact_lower_bound is not None:
         return
     text = "all scores of a side are equal and no score_range is given"
+    if figures.test == "paired":
+        text = "all differences are equal and no score_range is given"
     if figures.p_value is None:
         yield "zero_variance", f"{text}: no test can be made"
     elif _only_bound_objects(figures, policy):
@@ -288,13 +297,14 @@ def _not_passed(figures: Significance, policy: GatePolicy) -> Iterator[Blocker]:
     why = _doubt(figures, policy)
     if why is None:
         return
-    high = figures.delta_ci_high
-    least = max(policy.target_effect, policy.min_delta)
-    if high is not None and high < least:
-        level = confidence(policy.alpha / 2, 1)
-        text = f"its gain is at most {high:+.3f} ({level} bound); you asked for {least:g}"
-        yield "gain_excluded", text
+    if figures.is_without_change or figures.p_value is None:
+        yield from _without_spread(figures, policy)
         return
+    excluded = list(_excluded(figures, policy))
+    if excluded:
+        yield from excluded
+        return
+    least = max(policy.target_effect, policy.min_delta)
     detectable = figures.minimum_detectable_effect
     if detectable is not None and detectable <= policy.target_effect:
         text = f"{why}, though so many cases would have shown a gain of {detectable:.2g}"
@@ -305,6 +315,40 @@ def _not_passed(figures: Significance, policy: GatePolicy) -> Iterator[Blocker]:
         seen = f"show only gains above {detectable:.2g}"
     text = f"{why}: so few cases {seen}; you asked for {least:g}"
     yield "inconclusive_underpowered", text
+
+
+def _below_minimum(figures: Significance, policy: GatePolicy) -> str:
+    bound = figures.exact_lower_bound
+    if figures.is_without_change and bound is not None:
+        level = confidence(policy.alpha / 2, 1)
+        text = f"its results are those of the baseline: no gain above {policy.min_delta:g}"
+        return f"{text}, and only a loss above {-bound:.3f} is excluded ({level} bound)"
+    return f"its gain is {figures.mean_delta:+.3f}, not above {policy.min_delta:g}"
+
+
+def _without_spread(figures: Significance, policy: GatePolicy) -> Iterator[Blocker]:
+    """Yield what the exact bound says of values that do not vary, so that more is known than that there is no p."""
+    delta = figures.mean_delta
+    bound = figures.exact_lower_bound
+    if delta is None or bound is None:
+        return  # zero_variance says it
+    if delta <= policy.min_delta:
+        yield from _excluded(figures, policy)
+        return
+    text = "the scores of each side are all equal"
+    if figures.test == "paired":
+        text = f"every case gained {delta:.3g}, but so few do not exclude a rare large loss"
+    yield "inconclusive_underpowered", f"{text}: the exact lower bound of its gain is {bound:+.3f}"
+
+
+def _excluded(figures: Significance, policy: GatePolicy) -> Iterator[Blocker]:
+    """Yield that no gain worth finding is left, if so."""
+    high = figures.delta_ci_high
+    least = max(policy.target_effect, policy.min_delta)
+    if high is not None and high < least:
+        level = confidence(policy.alpha / 2, 1)
+        text = f"its gain is at most {high:+.3f} ({level} bound); you asked for {least:g}"
+        yield "gain_excluded", text
 
 
 def _doubt(figures: Significance, policy: GatePolicy) -> str | None:

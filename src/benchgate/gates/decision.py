@@ -41,7 +41,7 @@ class CheckpointPromotionDecision(WireModel):
     :param notes: codes of what a reader of the decision should know; they never block.
     :param remarks: a sentence for each reason, then for each note.
     :param minimum_detectable_effect: the difference that a comparison of this size would have detected.
-    :param next_step: of a ``hold``: what to do first about it.
+    :param next_step: of a ``hold``: what to do first about it; of a rejection that chance may explain, what tells.
     :param look: how often the baseline was looked at; ``None`` if nobody counts, or this is no look.
     :param certificate: of a run that stopped early, why no result of the rest could have promoted it; left out else.
     """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Final, Literal, NamedTuple
 
 from pydantic import Field
 
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from benchgate.statistics.paired import PairedTest
+
+
+_ROUNDING: Final = 1e-12
 
 
 class CasePair(NamedTuple):
@@ -227,6 +230,13 @@ class Significance(WireModel):
     pass_fail: PassFailFigures | None = None
     smallest_margin: Number | None = None
 
+    @property
+    def is_without_change(self) -> bool:
+        """Whether both sides have the same score in every case, but for rounding."""
+        if self.paired is None or self.paired.sd != 0.0 or self.mean_delta is None:
+            return False
+        return abs(self.mean_delta) <= _ROUNDING
+
 
 class SafetyFigures(WireModel):
     """
@@ -234,6 +244,8 @@ class SafetyFigures(WireModel):
 
     :param upper_bound: of the rise, at the policy's ``safety_confidence``: case by case if the arms can be paired.
     :param least_bound: what that bound would be if the candidate had no penalty at all.
+    :param chance_rejections: of a rise that is not allowed and that chance may explain: how often an agent that did not
+        change would be rejected, with the trials there are and with as many times as many of each case.
     :param pass_chances: true rises of the mean, as a share of the range of the penalties, each with the probability
         that the check would have passed it at this size; ``None`` if the baseline leaves no room for such a rise.
     """
@@ -245,6 +257,9 @@ class SafetyFigures(WireModel):
     upper_bound: Number | None
     least_bound: Number | None = None
     pass_chances: tuple[tuple[Number, Number | None], ...] = ()
+    chance_rejections: tuple[tuple[Count, Number], ...] = Field(
+        default=(), exclude_if=lambda chances: not chances
+    )
 
 
 class SeedReproducibilityReport(WireModel):

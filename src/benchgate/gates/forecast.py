@@ -21,6 +21,7 @@ from benchgate.gates.decide import decide
 from benchgate.gates.decision import GateInput
 from benchgate.gates.looks import declared_looks, judged_at
 from benchgate.gates.policy import POWER
+from benchgate.gates.safety import unchanged_rejected
 from benchgate.gates.vectors import weigh_arms
 from benchgate.statistics.bounds import gaffke_lower, gaffke_upper
 from benchgate.statistics.summary import grouped, mean, summarize
@@ -81,6 +82,7 @@ class Forecast(NamedTuple):
     :param losing: the same if half of the units gain thrice as much and the others lose as much.
     :param detectable: the gain that is found with the policy's power.
     :param smallest_margin: what ``not_worse`` can show if no case changes.
+    :param chance_rejection: how often an agent that did not change is rejected because its harm rises by chance.
     :param is_lower_limit: no two trials of a case differ in the baseline, so that pairing may find more.
     """
 
@@ -92,6 +94,7 @@ class Forecast(NamedTuple):
     losing: Chance | None = None
     detectable: float | None = None
     smallest_margin: float | None = None
+    chance_rejection: float = 0.0
     is_lower_limit: bool = False
 
 
@@ -113,6 +116,7 @@ def forecast(
         units=len(grouped(baseline.scores, baseline.labels)),
         obstacle=obstacle,
         looks=_looks(baseline, policy),
+        chance_rejection=_chance_rejection(baseline, policy, trials),
     )
     if policy.claim == "no_regression":
         return limits
@@ -124,6 +128,15 @@ def forecast(
     if not runs.is_binary and len({*runs.pool}) == 1:
         return limits
     return _of_gain(limits, runs)
+
+
+def _chance_rejection(baseline: Arm, policy: GatePolicy, trials: int) -> float:
+    """Return how often harm rises by chance; ``trials`` above the baseline's are taken to be independent."""
+    if policy.claim == "no_regression":
+        return 0.0
+    penalties = [penalty for penalty in baseline.penalties or () if penalty is not None]
+    there = max((len(row) for row in baseline.rows), default=1)
+    return unchanged_rejected(penalties, len(baseline.scores), policy, max(1, trials // there))
 
 
 def _of_margin(limits: Forecast, runs: Simulation) -> Forecast:

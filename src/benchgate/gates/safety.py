@@ -7,10 +7,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from benchgate.aggregate import mean
+from benchgate.gates.claim_reasons import TOLERANCE
 from benchgate.gates.figures import SafetyFigures
 from benchgate.statistics.bounds import constant_cases_needed, gaffke_upper, mover_gaffke
 from benchgate.statistics.paired import paired_differences
-from benchgate.statistics.safety import safety_pass_chance
+from benchgate.statistics.safety import safety_pass_chance, unchanged_rise_chance
 from benchgate.statistics.summary import grouped
 
 if TYPE_CHECKING:
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
 
 RISES: Final = (0.05, 0.10, 0.20)
+
+MORE_TRIALS: Final = 3
+"""Times as many trials of each case, for which a decision also says how often chance alone rejects."""
 
 
 def safety(
@@ -50,6 +54,38 @@ def safety(
         upper_bound=upper,
         least_bound=least,
         pass_chances=_pass_chances(baseline, candidate, policy) if advice else (),
+        chance_rejections=_chance_rejections(baseline, candidate, after - before, policy),
+    )
+
+
+def unchanged_rejected(penalties: Sequence[float], n: int, policy: GatePolicy, times: int) -> float:
+    """
+    Return how often an agent that did not change would be rejected because its harm rose by chance.
+
+    :param penalties: of cases, each the mean of its trials: what both runs draw from.
+    :param n: cases of a run.
+    :param times: as many times the trials that the penalties are means of.
+    """
+    limit = policy.max_safety_regression + TOLERANCE
+    return unchanged_rise_chance(penalties, n, limit=limit, trials=times)
+
+
+def _chance_rejections(
+    baseline: Arm, candidate: Arm, rise: float, policy: GatePolicy
+) -> tuple[tuple[int, float], ...]:
+    """Return how often chance alone rejects, if it may explain a rise that is not allowed."""
+    if policy.claim == "no_regression":  # it asks about each case, and not about the mean
+        return ()
+    if rise <= policy.max_safety_regression + TOLERANCE:
+        return ()
+    # Both sides together tell best how often there is harm if nothing changed.
+    penalties = [*_measured(baseline), *_measured(candidate)]
+    n = min(len(baseline.scores), len(candidate.scores))
+    as_large = unchanged_rise_chance(penalties, n, limit=rise - TOLERANCE)
+    if as_large <= policy.alpha / 2:
+        return ()
+    return tuple(
+        (times, unchanged_rejected(penalties, n, policy, times)) for times in (1, MORE_TRIALS)
     )
 
 

@@ -15,9 +15,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from benchgate.errors import EvalError, counted
-from benchgate.gates.conditions import clusters_needed
 from benchgate.gates.looks import declared_looks, judged_at
 from benchgate.gates.policy import VECTOR_DEFAULTS, make_policy
+from benchgate.gates.steps import clusters_needed
 from benchgate.gates.vectors import weigh_arms
 from benchgate.looks.accept import Samples, judge_samples, looked_at_arms, samples_of
 from benchgate.looks.tally import LookDecision, Looked

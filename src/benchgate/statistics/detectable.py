@@ -417,7 +417,10 @@ class _Rates:
         a = 1.0 + times / n_c
         b = self.null - times * (self.rate - fails) / (2.0 * n_c)
         c = self.null * self.null - times * self.rate * fails * (1.0 / n_b + 1.0 / n_c)
-        effect = (b + math.sqrt(b * b - a * c)) / a
+        squared = b * b - a * c
+        if squared < 0.0:  # the test asks for more than there are failures
+            return None
+        effect = (b + math.sqrt(squared)) / a
         if n_c * (fails - effect) >= 1.0:
             return effect
         few = float(special.betaincinv(fewest, n_b - fewest + 1, self.goal.power)) + self.null

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from benchgate.errors import counted, listed
-from benchgate.gates.claim_reasons import confidence, penalties_of, risen
+from benchgate.gates.claim_reasons import by_chance, confidence, penalties_of, risen
 from benchgate.wording import capped, costs, stopped, unscored
 from benchgate.wording.cases import MOST, case_lines, failure_codes, first_rows
 from benchgate.wording.decision import NOTE, OF_PROMOTIONS, DecisionView, shortened
@@ -156,6 +156,9 @@ def _harm(view: DecisionView, door: Door, report: BenchRunReport | None) -> Iter
     verb = "is" if len(rises) == 1 else "are"
     worse = f"; {counted(len(rises), 'case')} {verb} worse:" if rises else ""
     yield Line("harm", f"{means}, {allowed}{worse}", "bad")
+    chance = by_chance(figures.safety)
+    if chance and not is_each:
+        yield Line("", chance, "caution")
     width = max((len(listed(case_id)) for case_id, *_ in rises), default=0)
     codes = failure_codes(report.per_case if report else ())
     rows = [
@@ -191,6 +194,8 @@ def _score(view: DecisionView, judgement: Judgement | None) -> Iterator[Line]:
     before, after = tests.baseline_mean_reward, tests.trained_mean_reward
     means = "" if before is None or after is None else f"{before:.3f} -> {after:.3f}   "
     between = ", interval unknown"
+    if view.policy is not None and view.policy.score_range is None:
+        between = ", no interval: give score_range"
     if tests.test == "none":
         between = f", on exactly these {counted(view.figures.compared, 'case')}"
     elif tests.delta_ci_low is not None and tests.delta_ci_high is not None:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from benchgate.errors import excerpt
 from benchgate.gates.claim_reasons import confidence
-from benchgate.gates.conditions import CONDITIONS, INCOMPARABLE, REJECTING, clusters_needed
+from benchgate.gates.conditions import CONDITIONS, INCOMPARABLE, REJECTING
 from benchgate.gates.decision import PREFIX
+from benchgate.gates.steps import clusters_needed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

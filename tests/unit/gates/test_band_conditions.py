@@ -16,7 +16,6 @@ from benchgate.gates.weigh import weigh
 IDS = tuple(f"c{number:02}" for number in range(40))
 BY_DIGEST = sorted(IDS, key=lambda case_id: hashlib.sha256(case_id.encode()).digest())
 SEEDS = f"{PREFIX}seed_reproducibility"
-SAMPLES = f"{PREFIX}sample_sensitivity"
 
 
 def noise(case_id, trial=0, size=0.05):
@@ -67,14 +66,10 @@ def test_a_steady_candidate_is_within_both_bands_and_promoted():
     assert decision.outcome == "promote"
 
 
-def test_a_drifting_candidate_is_held():
+def test_a_drift_along_the_digests_of_names_holds_nobody():
     evidence, decision = judged(arm(drifting))
     assert not evidence.prefixes.within_band
-    assert decision.outcome == "hold"
-    assert decision.reason_codes == (SAMPLES,)
-    message = next(remark.message for remark in decision.remarks if remark.code == SAMPLES)
-    assert "at 10, " in message
-    assert message.endswith("at 40")
+    assert decision.outcome == "promote"
 
 
 def test_an_irreproducible_candidate_is_held():
@@ -82,6 +77,7 @@ def test_an_irreproducible_candidate_is_held():
     assert (evidence.seeds.runs, evidence.seeds.cases) == (3, 40)
     assert decision.outcome == "hold"
     assert decision.reason_codes == (SEEDS,)
+    assert decision.next_step.startswith("add trials, not cases")
 
 
 def test_scaled_limits_follow_the_noise():
@@ -168,6 +164,5 @@ def test_no_seed_band_where_it_cannot_be_evaluated(candidate):
     ids=["other cases", "no ids", "no ids in the baseline", "three cases"],
 )
 def test_no_sample_band_where_it_cannot_be_evaluated(before, after):
-    evidence, decision = judged(after, before, safety="optional")
+    evidence, _ = judged(after, before, safety="optional")
     assert evidence.prefixes is None
-    assert SAMPLES not in decision.reason_codes
