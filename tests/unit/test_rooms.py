@@ -45,7 +45,7 @@ FLOORS = (
 
 CONCEPTS = {
     "commands": 16,
-    "arguments of commands": 122,
+    "arguments of commands": 124,
     "options of pytest": 27,
     "policy keys": 22,
     "conditions of the gate": 36,

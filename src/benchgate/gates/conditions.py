@@ -160,6 +160,8 @@ def _cost(figures: Figures, _: GatePolicy) -> str:
     return "lower the cost, or raise max_cost_increase"
 
 
+NEW_SERIES: Final = "begin a new series of looks and say why: --new-series REASON of benchgate pin, or of gate --ledger"
+
 _OF_TESTS: Final = (_too_few, _no_gain, _unsure, _no_margin)
 """Steps for reasons that no scores can do away with at a look at which nothing is promoted."""
 
@@ -188,8 +190,8 @@ CONDITIONS: Final[Mapping[str, Condition]] = {
         step="run the baseline on the new cases: benchgate pin --extend --task-class CLASS --yes",
     ),
     "cases_changed_the_answer": Condition(
-        "whether it is good enough depends on which cases were added or retired after a look",
-        step="say why these cases changed, and pin a new baseline of all cases: benchgate pin RUN --yes",
+        "whether it is good enough depends on cases that were retired or changed after a look",
+        step=f"leave the cases of earlier looks as they were; or {NEW_SERIES}",
     ),
     "baseline_missing": Condition(
         step="pin a complete run as the baseline: benchgate pin RUN --yes"
@@ -210,11 +212,11 @@ CONDITIONS: Final[Mapping[str, Condition]] = {
     ),
     "looks_mismatch": Condition(
         "looks at this baseline were declared otherwise before the first",
-        "judge it with the looks that were declared, or make a new baseline: it begins a new count",
+        f"judge it with the looks that were declared, or {NEW_SERIES}",
     ),
     "looks_exhausted": Condition(
         "all looks that were declared before the first are used",
-        "make a new baseline, with more cases: it begins a new count",
+        f"{NEW_SERIES}; with more cases, so that one look is enough",
     ),
     "checkpoint_mismatch": Condition(
         "the results may belong to another checkpoint",
@@ -262,7 +264,9 @@ CONDITIONS: Final[Mapping[str, Condition]] = {
         rejects=True,
     ),
     "safety_upper_bound": Condition(
-        step=_safety_bound, limit="its {1} bound too", switches=("safety", "safety_confidence")
+        step=_safety_bound,
+        limit="its {1} bound too",
+        switches=("safety", "safety_confidence"),
     ),
     "safety_missing": Condition(step=_safety_missing),
     "safety_bound_unavailable": Condition(step="set penalty_range"),
@@ -329,9 +333,7 @@ def _step_for(code: str, inputs: GateInput, look: Look | None) -> str:
     if isinstance(step, str):
         return step
     if step in _OF_TESTS and _is_lost(look):
-        return (
-            "add cases: after so many candidates so few cannot promote; new cases begin a new count"
-        )
+        return "add cases: after so many candidates so few cannot promote"
     if inputs.figures is None:
         return NO_STEP
     return step(inputs.figures, inputs.policy)

@@ -163,10 +163,12 @@ def _unscored_objection(inputs: GateInput) -> Iterator[Blocker]:
 
 
 def _cases_objection(inputs: GateInput) -> Iterator[Blocker]:
-    """Yield that it is no promotion with the new cases as solved, or over the cases of the first look."""
-    over = getattr(inputs.look, "over_first", None)
+    """Yield that it is no promotion with the new cases as solved, or over the cases of all looks."""
+    over = getattr(inputs.look, "over_seen", None)
     if over is not None and over != "promote":
-        text = f"over the cases of the first look at this baseline the decision is {over}"
+        text = (
+            f"with the cases as they were at earlier looks at this baseline the decision is {over}"
+        )
         yield "cases_changed_the_answer", text
     if inputs.with_new is None:
         return
