@@ -395,6 +395,7 @@ def test_whoever_follows_the_advice_of_a_hold_can_be_promoted(echo, kept):
     first = compared()
     assert (first.outcome, first.look.number) == ("hold", 1)
     assert first.next_step.startswith("add cases: about ")
+    assert first.next_step.endswith("; it would be look 2 of the 2 that were declared")
     for number in range(13, 73):
         echo.case(f"{number}")
     assert main(["pin", "--extend", "--yes", *where]) == 0

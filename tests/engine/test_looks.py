@@ -210,7 +210,7 @@ def test_a_person_begins_a_new_series_which_the_decision_shows(looks, capsys):
     look = run.judgement.decision.look
     assert (look.number, look.new_series, look.uncounted) == (1, "ten cases were wrong", 3)
     assert lines(run)["careful"].startswith(
-        "candidate no. 1 compared with this baseline in a new series, that a person began after 3 looks "
+        "candidate no. 1 compared with this baseline in a new series, which a person began after 3 looks "
         "(ten cases were wrong): even if it is no better"
     )
     assert main(again) == 0  # the same words begin nothing

@@ -9,6 +9,8 @@ import pytest
 
 from benchgate import EvalError, LookLedger, accept
 from benchgate.cli import main
+from benchgate.gates.looks import another_look
+from benchgate.gates.policy import make_policy
 from benchgate.looks.tally import Looked, Tally, has_grown
 from benchgate.wire.canonical import digest
 from tests.unit.test_accept import BEFORE, look, side
@@ -99,7 +101,7 @@ def test_a_promoted_candidate_in_the_place_of_the_baseline_ends_the_series(tmp_p
     _, said = gate(capsys, old, write(tmp_path / "c.json", side(4, 0.41)), *options)
     assert said.startswith("2 compared")
     _, said = gate(capsys, old, write(tmp_path / "d.json", side(5)), *options, "--new-series=why")
-    assert said.startswith("1 compared with this baseline in a new series, that a person began")
+    assert said.startswith("1 compared with this baseline in a new series, which a person began")
 
 
 def test_only_what_is_counted_can_be_counted_anew(tmp_path, capsys):
@@ -162,3 +164,35 @@ def test_a_promotion_by_another_series_ends_none():
     assert tally.number(looked("r2", "r3")) == 2
     tally.add(looked("r0", "r2", promoted=True))
     assert tally.number(looked("r2", "r3")) == 1
+
+
+@pytest.mark.parametrize(
+    ("looks", "number", "text"),
+    [
+        (
+            "count",
+            1,
+            (
+                "with look 2 the chance of a promotion by luck is up to 4.9% in all, or 2.5% if "
+                "looks = spend:2 had been declared before the first"
+            ),
+        ),
+        ("count", 2, "with look 3 the chance of a promotion by luck is up to 7.3% in all"),
+        ("spend", 1, "it would be look 2, whose level is 0.0076"),
+        ("spend:2", 1, "it would be look 2 of the 2 that were declared"),
+        ("spend:2", 2, "but it would be look 3, and 2 were declared: it promotes nothing"),
+    ],
+)
+def test_what_another_look_costs_is_said(looks, number, text):
+    assert another_look(make_policy({"looks": looks}), number) == text
+
+
+def test_advice_to_add_cases_says_what_the_next_look_costs():
+    noisy = {case: score + 0.4 * (int(case[1:]) % 3 - 0.9) for case, score in BEFORE.items()}
+    held = accept(BEFORE, noisy, policy=PAIRED)
+    assert held.outcome == "hold"
+    assert held.next_step.startswith("add cases: about ")
+    assert held.next_step.endswith(another_look(make_policy({}), 1))
+    same = accept(BEFORE, BEFORE, policy={**PAIRED, "score_range": [0, 1]})
+    assert "more cases will not help" in same.next_step
+    assert "look 2" not in same.next_step

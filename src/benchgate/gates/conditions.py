@@ -35,6 +35,7 @@ class Condition(NamedTuple):
     :param claims: those that it belongs to; ``switches`` are the policy keys that may turn it off.
     :param rejects: it is evidence against the candidate; all others hold, because the evidence is not sufficient.
     :param is_blind: the figures do not speak about the candidate, so that nothing is concluded from them.
+    :param looks_again: its step is more evidence, and so another look at the baseline.
     """
 
     headline: str = ""
@@ -45,6 +46,7 @@ class Condition(NamedTuple):
     switches: tuple[str, ...] = ()
     rejects: bool = False
     is_blind: bool = False
+    looks_again: bool = False
 
     def applies(self, policy: GatePolicy) -> bool:
         """Return whether a policy asks for it; one of ``safety = "optional"`` does if there are penalties."""
@@ -267,10 +269,13 @@ CONDITIONS: Final[Mapping[str, Condition]] = {
         step=_safety_bound,
         limit="its {1} bound too",
         switches=("safety", "safety_confidence"),
+        looks_again=True,
     ),
     "safety_missing": Condition(step=_safety_missing),
     "safety_bound_unavailable": Condition(step="set penalty_range"),
-    "seed_reproducibility": Condition(step="add trials: those of the candidate disagree"),
+    "seed_reproducibility": Condition(
+        step="add trials: those of the candidate disagree", looks_again=True
+    ),
     "sample_sensitivity": Condition(
         "the result depends on which of the cases are looked at",
         "look at the cases along which the difference drifts; add cases of both kinds",
@@ -279,11 +284,11 @@ CONDITIONS: Final[Mapping[str, Condition]] = {
     "worse_than_margin": Condition(rejects=True),
     "delta_below_minimum": Condition(step=_no_gain),
     "gain_excluded": Condition(step=_no_gain),
-    "not_significant": Condition(step=_unsure),
-    "inconclusive_underpowered": Condition(step=_unsure),
-    "margin_not_shown": Condition(step=_no_margin),
+    "not_significant": Condition(step=_unsure, looks_again=True),
+    "inconclusive_underpowered": Condition(step=_unsure, looks_again=True),
+    "margin_not_shown": Condition(step=_no_margin, looks_again=True),
     "exact_evidence_required": Condition(
-        step=_unsure, limit="exact evidence", switches=("evidence",)
+        step=_unsure, limit="exact evidence", switches=("evidence",), looks_again=True
     ),
     "cost_increase": Condition(
         step=_cost,
@@ -300,12 +305,15 @@ REJECTING: Final = frozenset(code for code, one in CONDITIONS.items() if one.rej
 INCOMPARABLE: Final = frozenset(code for code, one in CONDITIONS.items() if one.is_blind)
 
 
-def next_step(inputs: GateInput, codes: Sequence[str], look: Look | None = None) -> str:
+def next_step(
+    inputs: GateInput, codes: Sequence[str], look: Look | None = None, again: str = ""
+) -> str:
     """
     Return one thing to do: add cases or trials, choose a margin, or fix errors.
 
     :param look: at the baseline, if somebody counts.
     :param codes: the reasons of the decision without their prefix, in order; none if only further gates object.
+    :param again: what another look at the baseline costs.
     """
     if not codes:
         return f"do what the gate {inputs.further[0][0]} asks for"
@@ -314,7 +322,19 @@ def next_step(inputs: GateInput, codes: Sequence[str], look: Look | None = None)
         return inputs.cure
     if first == "observer_mismatch":  # which ends with that
         return dict(inputs.blockers)[first].rpartition("; ")[2]
-    return _step_for(_telling(codes), inputs, look)
+    code = _telling(codes)
+    text = _step_for(code, inputs, look)
+    if again and _looks_again(code, inputs):
+        return f"{text}; {again}"
+    return text
+
+
+def _looks_again(code: str, inputs: GateInput) -> bool:
+    """Return whether what to do leads to another look, at results that more evidence may change."""
+    condition = CONDITIONS.get(code, Condition())
+    if not condition.looks_again or inputs.figures is None:
+        return False
+    return not _is_identical(inputs.figures)
 
 
 def _telling(codes: Sequence[str]) -> str:

@@ -23,7 +23,7 @@ from benchgate.gates.conditions import (
     next_step,
 )
 from benchgate.gates.decision import PREFIX, Blocker, CheckpointPromotionDecision, GateInput, Remark
-from benchgate.gates.looks import judged_at, look_objection, make_look
+from benchgate.gates.looks import another_look, judged_at, look_objection, make_look
 from benchgate.gates.notes import notes
 from benchgate.gates.safety import clean_needed
 from benchgate.gates.weigh import weigh
@@ -54,7 +54,8 @@ def decide(inputs: GateInput) -> CheckpointPromotionDecision:
     outcome = _outcome(codes, inputs.further)
     step = None
     if outcome == "hold":
-        step = next_step(judged, codes, look)
+        again = another_look(inputs.policy, 1 if look is None else look.number)
+        step = next_step(judged, codes, look, again)
     detectable = None
     if inputs.figures is not None:
         detectable = inputs.figures.significance.minimum_detectable_effect

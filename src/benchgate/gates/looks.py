@@ -160,6 +160,32 @@ def series_chance(policy: GatePolicy, number: int) -> float:
     return math.fsum(spent_alpha(half, k) for k in range(1, number + 1))
 
 
+def another_look(policy: GatePolicy, number: int) -> str:
+    """
+    Return what one more look at the baseline costs.
+
+    :param policy: as it was stated, with the level of all looks.
+    :param number: of the look that there was, 1 if nobody counts.
+    """
+    later = number + 1
+    declared = declared_looks(policy)
+    if declared is not None:
+        if later > declared:
+            return (
+                f"but it would be look {later}, and {declared} were declared: it promotes nothing"
+            )
+        return f"it would be look {later} of the {declared} that were declared"
+    if policy.looks == "spend":
+        return f"it would be look {later}, whose level is {spent_alpha(policy.alpha, later):.2g}"
+    chance = series_chance(policy, later)
+    text = f"with look {later} the chance of a promotion by luck is up to {chance:.1%} in all"
+    if number > 1:
+        return text
+    return (
+        f"{text}, or {policy.alpha / 2:.1%} if looks = spend:2 had been declared before the first"
+    )
+
+
 def can_promote(policy: GatePolicy, level: float, figures: Figures) -> bool:
     """
     Return whether some scores of so many cases would pass at a level.

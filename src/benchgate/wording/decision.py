@@ -189,7 +189,7 @@ def looks(look: Look | None, policy: GatePolicy) -> str:
         return ""
     text = f"candidate no. {look.number} compared with this baseline"
     if look.new_series is not None:
-        begun = f"that a person began after {counted(look.uncounted, 'look')}"
+        begun = f"which a person began after {counted(look.uncounted, 'look')}"
         text += f" in a new series, {begun} ({shortened(look.new_series)})"
     if not look.can_promote:
         can = "can no longer" if look.number > 1 else "cannot"
