@@ -19,7 +19,7 @@ from benchgate import LookLedger, accept
 from benchgate.gates.forecast import Simulation
 from benchgate.gates.policy import GatePolicy, make_policy
 from benchgate.gates.vectors import compare_vectors
-from benchgate.looks.accept import looked_at_arms
+from benchgate.looks.accept import KnownBy, looked_at_arms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -193,7 +193,7 @@ def _accepted(
 ) -> bool:
     if not _promising(before, after):  # a look all the same
         sides = (arm(side, named=True) for side in (before, after))
-        ledger.add(looked_at_arms(*sides, make_policy(policy), name))
+        ledger.add(looked_at_arms(*sides, make_policy(policy), KnownBy(name=name)))
         return False
     sides = _by_case(before), _by_case(after)
     return accept(*sides, policy=policy, ledger=ledger, incumbent=name).promotion_allowed

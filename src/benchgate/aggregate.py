@@ -175,10 +175,14 @@ def fingerprints(report: BenchRunReport | None) -> tuple[str, ...]:
     return tuple(sorted({n for r in results if r.observed for n in r.observed.fingerprints}))
 
 
-def outputs_digest(report: BenchRunReport | None) -> str | None:
-    """Return what looks at a baseline are counted by that is observed again, or extended; else ``None``."""
+def outputs_digest(report: BenchRunReport | Any | None) -> str | None:
+    """
+    Return what looks at a baseline are counted by that is observed again, or extended; else ``None``.
+
+    :param report: of the baseline, or what else has these fields.
+    """
     if report is not None and report.parts:
-        return report.parts[0].counted_by
+        return str(report.parts[0].counted_by)
     if report is None or report.observer is None:
         return None
     return digest([[r.case_id, r.trial, r.observed and r.observed.output] for r in report.per_case])

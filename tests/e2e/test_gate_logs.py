@@ -136,7 +136,7 @@ def test_repeated_samples_hold(pair, capsys):
     assert main(["verify", "chain"]) == 0
 
 
-def test_a_chain_counts_looks_by_the_digest_of_the_baseline(pair, capsys):
+def test_a_chain_counts_looks_by_the_file_of_the_baseline(pair, capsys):
     for n in (1, 2):
         rows("new.jsonl", [1, 1] * 8 + [0, 1] * 2, note=n)  # other bytes, same results
         rows("next.jsonl", [1, 1] * 9 + [n % 2, 1])
@@ -155,9 +155,46 @@ def test_a_chain_counts_looks_by_the_digest_of_the_baseline(pair, capsys):
     Path("fewer.jsonl").write_text(Path("other.jsonl").read_text().partition("\n")[2])
     main(["gate", "old.jsonl", "fewer.jsonl", "--out=chain", "--policy=missing=worst"])
     assert "candidate no. 5 compared" in capsys.readouterr().out
-    rows("old.jsonl", [0, 1] * 10, note="made again")  # another file is another baseline
+    rows("old.jsonl", [0, 1] * 10, note="made again")  # at its place it is the same baseline
     main(["gate", "old.jsonl", "other.jsonl", "--out=chain"])
-    assert "against this baseline" not in capsys.readouterr().out.rpartition("gate  ")[2]
+    assert "candidate no. 4 compared" in capsys.readouterr().out  # the results were seen
+    for name in ("old", "other"):  # a part of the rows, and another score
+        rows(f"{name}.jsonl", [0, 1] * 7 + [1, 1], score_range="low")
+    rows("other.jsonl", [1, 1] * 7 + [1, 1], score_range="low")
+    main(["gate", "old.jsonl", "other.jsonl", "--out=chain", "--where=score_range=low"])
+    assert "candidate no. 6 compared" in capsys.readouterr().out
+    assert main(["verify", "chain"]) == 0
+
+
+def test_a_log_has_a_new_series_once_its_candidate_was_promoted_or_a_person_says_why(pair, capsys):
+    rows("next.jsonl", [1, 1] * 5 + [0, 1] * 5)
+
+    def number(base, candidate, *words):
+        main(["gate", base, candidate, "--out=chain", *words])
+        capsys.readouterr()
+        records = sorted(Path("chain/runs/log").glob("0*/record.json"))
+        return json.loads(records[-1].read_bytes())["decision"]["look"]["number"]
+
+    assert number("old.jsonl", "next.jsonl") == 1
+    assert number("old.jsonl", "new.jsonl") == 2
+    shutil.copy("new.jsonl", "old.jsonl")
+    assert number("old.jsonl", "next.jsonl") == 1
+    rows("next.jsonl", [1, 1] * 4 + [0, 1] * 6)
+    assert number("old.jsonl", "next.jsonl") == 2
+    assert number("old.jsonl", "next.jsonl", "--new-series=another harness") == 1
+    assert main(["verify", "chain"]) == 0
+    assert main(["gate", "old.jsonl", "next.jsonl", "--new-series=x"]) == 2
+
+
+def test_the_number_of_a_look_at_a_log_cannot_be_lowered(pair, capsys):
+    for name in ("new", "other"):
+        rows("other.jsonl", [1, 1] * 7 + [0, 1] * 3)
+        main(["gate", "old.jsonl", f"{name}.jsonl", "--out=chain"])
+    path = max(Path("chain/runs/log").glob("0*/record.json"))
+    path.write_text(path.read_text().replace('"number": 2', '"number": 1'))
+    capsys.readouterr()
+    assert main(["verify", "chain"]) == 1
+    assert "decision.look.number is 1; recomputed: 2" in capsys.readouterr().err
 
 
 def test_a_ledger_counts_looks_without_a_chain(pair, capsys):
@@ -168,7 +205,7 @@ def test_a_ledger_counts_looks_without_a_chain(pair, capsys):
         rows("other.jsonl", [1, 1] * 7 + [0, 1] * 3)
         main(["gate", "old.jsonl", f"{name}.jsonl", "--ledger=l"])
         assert ("candidate no. 2 compared" in capsys.readouterr().out) is (n == 2)
-    assert len(Path("l").read_text().splitlines()) == 2
+    assert len(Path("l").read_text().splitlines()) == 4  # both were promoted, which is a line each
     assert main(["gate", "old.jsonl", "new.jsonl", "--out=c", "--ledger=l"]) == 2
 
 

@@ -81,9 +81,10 @@ def test_a_case_that_is_gone_is_refused_as_before(looks):
     assert "cases only in the baseline: 05" in said(run, f"{PREFIX}baseline_mismatch")[0]
 
 
-def test_cases_that_come_and_go_after_a_look_cost_one(looks):
+def test_cases_that_go_after_a_look_cost_one_and_new_ones_none(looks):
     looks.echo.case("13")
     assert looks.number(0.2, **SPEND) == 1
+    looks.echo.case("14", cluster='"new"')
     assert looks.number(0.3, **SPEND) == 2
     looks.echo.case("04", retired='"too easy"')
     assert looks.number(0.4, **SPEND) == 4
@@ -146,12 +147,24 @@ def test_cases_that_were_retired_after_a_look_do_not_make_a_promotion(looks):
     decision = run.judgement.decision
     assert decision.reason_codes == (f"{PREFIX}cases_changed_the_answer",)
     assert said(run, f"{PREFIX}cases_changed_the_answer") == [
-        "over the cases of the first look at this baseline the decision is hold"
+        "with the cases as they were at earlier looks at this baseline the decision is hold"
     ]
-    assert decision.look.over_first == "hold"
+    assert decision.look.over_seen == "hold"
     assert looks.is_valid()
     evidence = run.published.folder / "evidence"
     assert main(["verify", *map(str, evidence.glob("*.json"))]) == 0
+
+
+def test_a_retired_case_of_which_nothing_is_known_counts_as_failed(looks):
+    """Another candidate is compared: nobody knows how it would do on the case that the first look had."""
+    looks.run(0.15)
+    for case_id in ("04", "05", "06"):
+        looks.echo.case(case_id, retired='"its answer was wrong"')
+    system = graded({f"{number:02}" for number in range(1, 13)})
+    run = looks.echo.run(system=system, baseline="auto", policy={"min_cases": 5})
+    assert run.judgement.decision.look.over_seen == "hold"
+    assert run.judgement.decision.reason_codes == (f"{PREFIX}cases_changed_the_answer",)
+    assert looks.is_valid()
 
 
 def test_where_the_answer_is_the_same_nothing_objects(looks, capsys):
@@ -159,15 +172,15 @@ def test_where_the_answer_is_the_same_nothing_objects(looks, capsys):
     looks.echo.case("05", retired='"its answer was wrong"')
     run = looks.run(0.5)
     assert run.judgement.decision.outcome == "promote"
-    assert run.judgement.decision.look.over_first == "promote"
+    assert run.judgement.decision.look.over_seen == "promote"
     assert looks.is_valid()
     path = looks.echo.folder() / "record.json"
     record = json.loads(path.read_bytes())
-    del record["decision"]["look"]["over_first"]
+    del record["decision"]["look"]["over_seen"]
     path.write_text(json.dumps(record))
     capsys.readouterr()
     assert main(["verify", str(looks.echo.out)]) == 1
-    assert "over_first" in capsys.readouterr().err
+    assert "over_seen" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("days", "is_said"), [(89, False), (91, True)])

@@ -358,18 +358,54 @@ def test_looks_are_counted_on(echo, kept):
     assert said(run, "note_new_cases")[0].endswith(
         "benchgate pin --extend runs the baseline on new cases"
     )
-    assert run.judgement.decision.look.number == 4  # a new case after a look counts too
+    assert run.judgement.decision.look.number == 3
     assert main(["pin", "--extend", "--yes", *where]) == 0
     run = looks.run(0.5, **SPEND)
     assert run.judgement.figures.compared == 13
     assert said(run, "note_new_cases") == []
-    assert run.judgement.decision.look.number == 5
+    assert run.judgement.decision.look.number == 4
     assert (
         echo.record()["baseline"]["outputs"]
         == json.loads((echo.path / "baseline.json").read_bytes())["report"]["parts"][0][
             "counted_by"
         ]
     )
+    assert looks.is_valid()
+
+
+def test_whoever_follows_the_advice_of_a_hold_can_be_promoted(echo, kept):
+    """Cases are added, the baseline is extended, and the second look at all of them decides at its level."""
+    looks = Looks(echo, kept)
+    echo.write("registration.py", OLD.replace("0.1", "0.5"))
+    where = [f"--bench-root={echo.path.parent}", f"--out={echo.out}", "--task-class=echo"]
+    main(["run", "--baseline=none", *where])
+    looks.pin()
+
+    def system(case):
+        number = int(case.case_id)
+        gain = -0.15 if number % 4 == 3 else 0.1
+        return {"answer": 0.5 + gain + number / 1000}
+
+    system.name = "better"
+    two = {"policy": {"looks": "spend:2", "safety": "optional"}}
+
+    def compared():
+        return echo.run(system=system, baseline="auto", **two).judgement.decision
+
+    first = compared()
+    assert (first.outcome, first.look.number) == ("hold", 1)
+    assert first.next_step.startswith("add cases: about ")
+    assert first.next_step.endswith("; it would be look 2 of the 2 that were declared")
+    for number in range(13, 73):
+        echo.case(f"{number}")
+    assert main(["pin", "--extend", "--yes", *where]) == 0
+    second = compared()
+    assert (second.outcome, second.look.number, second.look.over_seen) == ("promote", 2, None)
+    # Of cases that were seen none may be dropped: those that the candidate failed least.
+    for number in range(13, 20):
+        echo.case(f"{number}", retired='"too hard"')
+    third = compared()
+    assert third.look.over_seen is not None
     assert looks.is_valid()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 
@@ -158,13 +159,89 @@ def test_what_is_not_judged_or_not_complete_is_no_look(looks):
     assert looks.number(0.5) == 2
 
 
-def test_other_cases_or_another_baseline_begin_anew_and_the_same_results_pinned_again_do_not(looks):
+def test_a_baseline_that_is_measured_and_pinned_again_begins_no_new_series(looks):
     assert [looks.number(score) for score in (0.2, 0.1)] == [1, 2]
     looks.pin()  # the run of .1 again: another file, the same results
     assert looks.number(0.3) == 3
     looks.run(0.25, baseline="none")
+    looks.pin()  # of the same system, and nobody promoted it
+    run = looks.run(0.3)
+    assert run.judgement.decision.look.number == 4
+    # The first baseline scored less; where the later one had scored less, that would be luck.
+    assert run.judgement.decision.look.over_seen == "promote"
+    assert looks.is_valid()
+
+
+def test_a_baseline_that_scores_less_when_it_is_measured_again_is_not_taken_for_a_gain(looks):
+    looks.run(0.25, baseline="none")
     looks.pin()
-    assert looks.number(0.3) == 1
+    assert looks.number(0.24) == 1
+    looks.run(0.1, baseline="none")
+    looks.pin()
+    run = looks.run(0.245)
+    assert run.judgement.decision.look.number == 2
+    assert said(run) == {"cases_changed_the_answer"}
+    assert looks.is_valid()
+
+
+def test_a_series_ends_once_a_candidate_that_it_promoted_is_the_baseline(looks):
+    assert looks.number(0.11) == 1
+    assert looks.run(0.3).judgement.decision.outcome == "promote"
+    looks.pin()
+    assert [looks.number(score) for score in (0.4, 0.5)] == [1, 2]
+    looks.run(0.35, baseline="none")
+    looks.pin()  # not promoted
+    assert looks.number(0.4) == 3
+    assert looks.is_valid()
+
+
+def test_a_person_begins_a_new_series_which_the_decision_shows(looks, capsys):
+    assert [looks.number(score) for score in (0.2, 0.3)] == [1, 2]
+    where = [f"--bench-root={looks.echo.path.parent}", f"--out={looks.echo.out}"]
+    forced = ["pin", "1", "--yes", *where, "--reason=it is the one"]
+    assert main(forced) == 0
+    assert looks.number(0.4) == 3
+    again = ["pin", "1", "--yes", *where, "--new-series=ten cases were wrong"]
+    assert main(again) == 0
+    assert "looks     are counted anew: ten cases were wrong" in capsys.readouterr().out
+    pin = json.loads((looks.echo.path / "baseline.pin.json").read_bytes())
+    assert pin["new_series"] == "ten cases were wrong"
+    run = looks.run(0.5)
+    look = run.judgement.decision.look
+    assert (look.number, look.new_series, look.uncounted) == (1, "ten cases were wrong", 3)
+    assert lines(run)["careful"].startswith(
+        "candidate no. 1 compared with this baseline in a new series, which a person began after 3 looks "
+        "(ten cases were wrong): even if it is no better"
+    )
+    assert main(again) == 0  # the same words begin nothing
+    assert looks.number(0.6) == 2
+    looks.run(0.1, baseline="none")
+    looks.pin()  # by hand; and the series goes on
+    look = looks.run(0.7).judgement.decision.look
+    assert (look.number, look.new_series) == (3, "ten cases were wrong")
+    assert looks.is_valid()
+    path = looks.echo.folder() / "record.json"
+    record = json.loads(path.read_bytes())
+    del record["decision"]["look"]["new_series"]
+    path.write_text(json.dumps(record))
+    capsys.readouterr()
+    assert not looks.is_valid()
+    assert "decision.look.new_series" in capsys.readouterr().err
+
+
+def test_a_record_by_an_older_version_counts_at_every_baseline(looks):
+    """It does not say which system its baseline was a run of."""
+    assert looks.number(0.2) == 1
+    path = looks.echo.folder() / "record.json"
+    record = json.loads(path.read_bytes())
+    del record["baseline"]["system"]
+    path.write_text(json.dumps(record))
+    head = looks.echo.out / "runs/echo/HEAD.json"
+    sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
+    head.write_text(json.dumps(json.loads(head.read_bytes()) | {"sha256": sha256}))
+    looks.echo.write("registration.py", OLD)
+    assert looks.number(0.2, baseline="run:old") == 2
+    assert looks.number(0.3) == 2  # at the same results it counts once
 
 
 def test_a_run_that_is_resumed_is_one_look(looks):
@@ -189,6 +266,19 @@ def test_a_baseline_that_runs_too_is_known_by_its_system(looks):
     ]
     assert found == [1, 2, 1]
     assert looks.number(0.2) == 1
+    assert looks.is_valid()
+
+
+def test_other_cases_of_a_baseline_that_runs_too_begin_no_new_series(looks):
+    looks.echo.write("registration.py", OLD)
+    assert looks.number(0.2, baseline="run:old") == 1
+    looks.echo.case("13")
+    assert looks.number(0.3, baseline="run:old") == 2
+    shutil.rmtree(looks.echo.path / "cases/13")
+    shutil.rmtree(looks.echo.path / "cases/05")
+    run = looks.run(0.3, baseline="run:old")
+    assert run.judgement.decision.look.number == 4  # what was left out costs one
+    assert run.judgement.decision.look.over_seen == "promote"
     assert looks.is_valid()
 
 

@@ -20,7 +20,7 @@ from benchgate import (
 )
 from benchgate.cli import main
 from benchgate.gates.policy import make_policy
-from benchgate.looks.accept import looked_at_arms, samples_of
+from benchgate.looks.accept import KnownBy, looked_at_arms, samples_of
 from benchgate.runner.run import RunSettings, run_class
 from benchgate.wire import clock
 
@@ -379,7 +379,7 @@ def test_signs_that_are_drawn_can_be_significant_at_any_level(n, ledger):
     # The looks between are counted as accept does, and not judged: that takes most of the time.
     for seed in range(2, 60):
         arms = (samples_of(before, "baseline"), samples_of(side(seed, 0.5, n=n), "candidate"))
-        ledger.add(looked_at_arms(*arms, make_policy(policy), "v1"))
+        ledger.add(looked_at_arms(*arms, make_policy(policy), KnownBy(name="v1")))
     last = judged(60)
     assert last.look.number == 60
     assert last.promotion_allowed == (n == 50)

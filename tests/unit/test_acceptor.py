@@ -197,6 +197,22 @@ def test_a_search_that_is_begun_again_goes_on_with_its_count_and_its_record(acce
     assert [decision.delta for decision in again.details()] == [d.delta for d in one.details()]
 
 
+def test_a_case_that_is_dropped_begins_no_new_search(acceptor, tmp_path):
+    policy = {**POLICY, "looks": "spend:1"}
+
+    def begun(cases):
+        ledger = LookLedger(tmp_path / "looks.jsonl")
+        return acceptor(cases, ledger=ledger, name="search", policy=policy)
+
+    begun(CASES).look(0.05)
+    held = set(CASES) - set(begun(CASES).search)
+    fewer = begun([case for case in CASES if case != min(held)])
+    assert fewer.look(0.5)[:2] == (False, 2)
+    fewer.details()
+    with pytest.raises(EvalError, match=r"details\(\) ended this search"):
+        begun(CASES).look(0.5)
+
+
 def test_another_number_of_looks_is_not_taken_later(acceptor):
     acceptor(name="search").look(0.05)
     other = acceptor(name="search", policy={**POLICY, "looks": "spend:30"})

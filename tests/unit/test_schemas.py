@@ -107,8 +107,8 @@ FREE = {
 """What stands below these keys is named by the class, not by us: any key may be absent there."""
 
 
-OLDER = {("rules",)}
-"""Fields that files from before lack, and say something by that: a file without rules is of rules 0."""
+OLDER = {("rules",), ("baseline", "system")}
+"""Fields that files from before lack: one without rules is of rules 0, and one without a system counts everywhere."""
 
 
 def fields(value, path=()):

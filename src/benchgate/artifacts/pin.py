@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from contextlib import closing
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AwareDatetime, Field
 
 from benchgate.errors import ArtifactError, counted
+from benchgate.gates.baseline import PIN_FILE
 from benchgate.gates.decision import Outcome
 from benchgate.wire.files import read_bytes
 from benchgate.wire.holding import hold
@@ -17,6 +18,7 @@ from benchgate.wire.model import (
     Count,
     DisplayText,
     Sha256,
+    Text,
     WireModel,
 )
 from benchgate.wire.parsing import MAX_JSON_BYTES
@@ -27,8 +29,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchgate.artifacts.run_kinds import RunRecord
-
-PIN_FILE: Final = "baseline.pin.json"
 
 
 class Extended(WireModel):
@@ -45,6 +45,7 @@ class Extended(WireModel):
     at: AwareDatetime | None
     reason: DisplayText | None
     added: Count
+    new_series: Text | None = Field(default=None, exclude_if=lambda reason: reason is None)
 
 
 class Pin(Artifact):
@@ -55,6 +56,7 @@ class Pin(Artifact):
     :param by: who pinned it, as far as the environment or git says.
     :param change: a sentence for whoever reviews it: what changes against the baseline before, for how many cases.
     :param extends: the pins of what it was extended from, the oldest first; left out for a run of all cases.
+    :param new_series: why a new series of looks begins with it; left out if none does.
     """
 
     report_kind: Literal["pin"]
@@ -67,6 +69,7 @@ class Pin(Artifact):
     reason: DisplayText | None
     change: DisplayText
     extends: tuple[Extended, ...] = Field(default=(), exclude_if=lambda pins: not pins)
+    new_series: Text | None = Field(default=None, exclude_if=lambda reason: reason is None)
 
     def is_of(self, record: RunRecord) -> bool:
         """Return whether it has a pin for each record that a record was extended from."""

@@ -160,7 +160,9 @@ def _baseline_ref(judgement: Judgement, folder: Path) -> BaselineRef | RerunBase
     if before is None:
         return None
     if judgement.beside is not None:
-        return RerunBaseline(report=judgement.beside)
+        return RerunBaseline(
+            report=judgement.beside, place=before.place, new_series=before.new_series
+        )
     is_said = judgement.decision and "note_relabelled" in judgement.decision.notes
     return BaselineRef(
         path=os.path.relpath(before.path, folder),
@@ -169,4 +171,6 @@ def _baseline_ref(judgement: Judgement, folder: Path) -> BaselineRef | RerunBase
         outputs=outputs_digest(before.report),
         fingerprints=fingerprints(before.report),
         relabelled=since_pin(before.report, judgement.report) if is_said and before.report else (),
+        system=before.report.system if before.report else None,
+        new_series=before.new_series,
     )

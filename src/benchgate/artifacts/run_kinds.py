@@ -105,7 +105,12 @@ class Harness(WireModel):
 
 
 class BaselineRef(WireModel):
-    """The baseline of a run, with an observer its outputs and who observed them; what is labelled otherwise since."""
+    """
+    The baseline of a run, with an observer its outputs and who observed them; what is labelled otherwise since.
+
+    :param system: that the baseline was a run of; looks at all of its runs are counted together.
+    :param new_series: why a person began a new series of looks with it; left out if nobody did.
+    """
 
     path: str
     sha256: Sha256 | None
@@ -113,6 +118,8 @@ class BaselineRef(WireModel):
     outputs: Sha256 | None = Field(default=None, exclude_if=lambda sha256: sha256 is None)
     fingerprints: tuple[Text, ...] = Field(default=(), exclude_if=lambda names: not names)
     relabelled: tuple[Text, ...] = Field(default=(), exclude_if=lambda texts: not texts)
+    system: Text | None = Field(default=None, exclude_if=lambda name: name is None)
+    new_series: Text | None = Field(default=None, exclude_if=lambda reason: reason is None)
 
 
 class RerunBaseline(WireModel):
@@ -120,9 +127,13 @@ class RerunBaseline(WireModel):
     The baseline of ``run:SYSTEM``: it ran in the same session, and its trials have their files in ``cases/`` too.
 
     :param report: with all of its results, as that of the candidate.
+    :param place: of a log, where its file was, by a path from the folder of the record; left out of others.
+    :param new_series: why a person began a new series of looks at that log; left out if nobody did.
     """
 
     report: BenchRunReport
+    place: Text | None = Field(default=None, exclude_if=lambda place: place is None)
+    new_series: Text | None = Field(default=None, exclude_if=lambda reason: reason is None)
 
     @property
     def sha256(self) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Final
 
-from benchgate.artifacts.pin import PIN_FILE
 from benchgate.check.problem import Problem
+from benchgate.gates.baseline import PIN_FILE
 from benchgate.gates.labels import LABELS
 from benchgate.loader.case_folder import CASE_FILE
 from benchgate.loader.task_class import class_folders

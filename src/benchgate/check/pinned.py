@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from benchgate.artifacts.pin import PIN_FILE, Pin, stated
+from benchgate.artifacts.pin import Pin, stated
 from benchgate.artifacts.run_kinds import RunRecord
 from benchgate.check.problem import Problem
 from benchgate.errors import RegistrationError, Unreadable
-from benchgate.gates.baseline import FILE_NAME, read_baseline
+from benchgate.gates.baseline import FILE_NAME, PIN_FILE, read_baseline
 from benchgate.loader.case_folder import retired_cases
 from benchgate.loader.observer import observer_digest
 from benchgate.loader.rubric_source import rubric_digest

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchgate.cli.gate_logs import add_reading, gate_logs
+from benchgate.cli.gate_logs import NOT_COUNTED, add_reading, gate_logs
 from benchgate.cli.options import (
     add_policy,
     add_shared,
@@ -19,6 +19,7 @@ from benchgate.cli.options import (
 from benchgate.cli.proof import exit_status
 from benchgate.cli.say import complain, say, show
 from benchgate.errors import ArtifactError
+from benchgate.wire.argument_types import matching
 
 if TYPE_CHECKING:
     import argparse
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 OF_LOGS = ("map", "metric", "format", "where", "errors_by", "html")
 OF_NUMBERS = ("task_class", "out")
 REFUSED = {
-    "record": (*OF_LOGS, "baseline_id", "candidate_id", "ledger"),
+    "record": (*OF_LOGS, "baseline_id", "candidate_id", "ledger", "new_series"),
     "samples": (*OF_LOGS, *OF_NUMBERS),
     "log": (),
 }
@@ -72,6 +73,13 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
         type=Path,
         metavar="FILE",
         help="count the looks at the baseline in this file; a new file begins at look 1",
+    )
+    parser.add_argument(
+        "--new-series",
+        type=matching(r"(?s:.*\S.*)", "a text", str.strip),
+        metavar="REASON",
+        help="with --ledger, of logs with --out too: count the looks at this baseline anew, and say why; each decision "
+        "shows it",
     )
     parser.add_argument(
         "-v", "--verbose", action="count", default=0, help="show all cases, the rule and the codes"
@@ -126,7 +134,6 @@ def _gate_records(args: argparse.Namespace, first: Path, second: Path) -> int:
         raise ValueError(one_side(first, second, "record"))
     policy = policy_of(args, read_policy_of(second).model_dump(mode="json"))
     chain = ChainLooks(second.absolute().parent.parent)
-
     facts = RunFacts(
         report=reports[1],
         policy=policy,
@@ -134,7 +141,7 @@ def _gate_records(args: argparse.Namespace, first: Path, second: Path) -> int:
         baseline=before,
         exit_rule="gate",
     )
-    judgement = judge(facts, count=counter_of(chain.number, policy))
+    judgement = judge(facts, count=counter_of(chain.number, before, policy))
     for label, path, report in zip(
         ("baseline", "candidate"), (first, second), reports, strict=True
     ):
@@ -148,16 +155,23 @@ def _gate_records(args: argparse.Namespace, first: Path, second: Path) -> int:
 def _gate_samples(args: argparse.Namespace, paths: Sequence[Path]) -> int:
     from benchgate.gates.policy import VECTOR_DEFAULTS
     from benchgate.interop.vectors import notes_on_files, read_side
-    from benchgate.looks.accept import judge_samples
+    from benchgate.looks.accept import KnownBy, judge_samples
+    from benchgate.looks.chain import place_of
     from benchgate.looks.ledger import LookLedger
     from benchgate.wording.block import Door, gate_lines
     from benchgate.wording.decision import DecisionView
 
     policy = policy_of(args, VECTOR_DEFAULTS)
-    ledger = LookLedger(args.ledger) if args.ledger else None
+    ledger = known = None
+    if args.ledger is not None:
+        ledger = LookLedger(args.ledger)
+        place = place_of(paths[0], args.ledger.absolute().parent)
+        known = KnownBy(place=place, new_series=args.new_series)
+    elif args.new_series is not None:
+        raise ValueError(NOT_COUNTED)
     sides = (read_side(paths[0]), read_side(paths[1]))
     noted = notes_on_files(*paths)
-    figures, decision = judge_samples(sides, policy, ledger, noted=noted)
+    figures, decision = judge_samples(sides, policy, ledger, known, noted=noted)
     names = (args.baseline_id or paths[0].name, args.candidate_id or paths[1].name)
     for label, path in zip(("baseline", "candidate"), paths, strict=True):
         say(f"{label:9} {path}: samples")

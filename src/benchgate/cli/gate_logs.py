@@ -20,12 +20,16 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from benchgate.audit.store import Published
+    from benchgate.gates.baseline import Baseline
     from benchgate.gates.judge import Judgement, RunFacts
+    from benchgate.gates.looks import LookNumber
     from benchgate.gates.policy import GatePolicy
     from benchgate.interop.log import Samples
-    from benchgate.models import BenchRunReport, LogSource
+    from benchgate.looks.tally import Looked
+    from benchgate.models import LogSource
     from benchgate.report.publish import Publication
 
+NOT_COUNTED = "--new-series begins to count looks anew, and nobody counts them here: --ledger FILE"
 TIMEOUT: float = 600.0
 """Time limit that a record states, in seconds; what the other harness had is not known."""
 
@@ -134,7 +138,19 @@ def _decided(
     if args.ledger is None and facts.policy.looks != "count":
         why = f"looks = '{facts.policy.looks}' needs --out or --ledger: without one nobody counts the looks"
         raise ArtifactError("looks", why)
-    return judged(facts, LookLedger(args.ledger).add if args.ledger else None), None
+    if args.ledger is None:
+        return judged(facts, None), None
+    ledger = LookLedger(args.ledger)
+    looks: list[Looked] = []
+
+    def count(looked: Looked) -> LookNumber:
+        looks.append(looked)
+        return ledger.add(looked)
+
+    judgement = judged(facts, count)
+    if looks and judgement.decision is not None:
+        ledger.note(looks[-1], judgement.decision)
+    return judgement, None
 
 
 def _facts(
@@ -155,8 +171,27 @@ def _facts(
     base, candidate = report_pair(before, after, terms, (args.baseline_id, args.candidate_id))
     now = clock.now()
     started = min(now, after.header.started or now)
-    facts = facts_of_logs(base, candidate, terms.policy)
+    facts = facts_of_logs(
+        base,
+        candidate,
+        terms.policy,
+        place=_place(args, paths[0], name),
+        new_series=args.new_series,
+    )
     return (before, after), facts, started
+
+
+def _place(args: argparse.Namespace, baseline: Path, task_class: str) -> str | None:
+    """Return where the log of the baseline is, from where its looks are counted."""
+    from benchgate.looks.chain import place_of
+
+    if args.ledger is not None:
+        return place_of(baseline, args.ledger.absolute().parent)
+    if args.out is not None:
+        return place_of(baseline, args.out / "runs" / task_class / "record")
+    if args.new_series is not None:
+        raise ValueError(NOT_COUNTED)
+    return None
 
 
 def _sides(logs: Sequence[Samples], source: LogSource | None) -> Iterator[str]:
@@ -206,16 +241,19 @@ def _fields_of(log: Samples, source: LogSource | None) -> str:
     return "; ".join(f"{', '.join(texts)} {who}" for who, texts in by.items())
 
 
-def report_of_log(args: argparse.Namespace) -> tuple[BenchRunReport, GatePolicy, int]:
-    """Return a log that a comparison is planned with as a report, the policy, and the number of trials."""
+def baseline_of_log(args: argparse.Namespace) -> tuple[Baseline, GatePolicy, int]:
+    """Return a log that a comparison is planned with as a baseline, the policy, and the number of trials."""
     from benchgate.gates.baseline import baseline_beside
     from benchgate.gates.policy import parse_options
     from benchgate.interop.reports import LogTerms, report_of, task_class_of
     from benchgate.interop.rows import read
+    from benchgate.looks.chain import place_of
 
     log = read(args.log, **reading(args))
     terms = LogTerms.of(task_class_of((log,), args.task_class), parse_options(args.policy))
     report = report_of(log, terms, log.header.system or log.path.name)
-    if problems := baseline_beside(report).problems:
-        raise ValueError(f"{args.log}: nothing to plan with: {'; '.join(problems)}")
-    return report, terms.policy, report.trial_count
+    baseline = baseline_beside(report)
+    if baseline.problems:
+        raise ValueError(f"{args.log}: nothing to plan with: {'; '.join(baseline.problems)}")
+    place = place_of(args.log, args.runs / "runs" / report.task_class / "record")
+    return replace(baseline, place=place), terms.policy, report.trial_count

@@ -54,6 +54,13 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
         help="why; required for a run that was rejected, has failures of severity block, is a replay, was decided by "
         "other rules, or may belong to another checkpoint, plan or observer, and for what extends one",
     )
+    parser.add_argument(
+        "--new-series",
+        type=matching(r"(?s:.*\S.*)", "a text", str.strip),
+        metavar="REASON",
+        help="begin to count the looks anew, and say why: each decision shows it; without it all baselines of one "
+        "system and rubric share a series until a candidate that it promoted is pinned",
+    )
     parser.add_argument("--yes", action="store_true", help="write both files")
     own = {"cases": None, "baseline": "none", "stop": "never", "resume": "none"}  # of an extension
     parser.set_defaults(execute=guarded(_execute), **own)
@@ -123,25 +130,9 @@ def _run_again(args: argparse.Namespace, run: KnownRun, record: RunRecord) -> st
 
 def _pin(args: argparse.Namespace) -> int:
     """Show or pin; 1 if the run must not be pinned, or not without a reason, or its class is unknown."""
-    from benchgate.artifacts.pin import PIN_FILE, Pin, stated
-    from benchgate.artifacts.provenance import ACTORS, first_of, git
-    from benchgate.artifacts.run_kinds import RunRecord
-    from benchgate.audit.chain import RECORD_FILE
     from benchgate.audit.runs import chosen, class_runs
-    from benchgate.check.pinned import pin_of
-    from benchgate.gates.baseline import FILE_NAME
     from benchgate.loader.task_class import class_folder
-    from benchgate.report.baselines import pin_lines, sentence
-    from benchgate.verify.pinnable import (
-        doubts,
-        extended_pins,
-        extended_records,
-        objections,
-        unchecked,
-    )
-    from benchgate.wire import clock
-    from benchgate.wire.files import file_sha256
-    from benchgate.wire.parsing import MAX_JSON_BYTES
+    from benchgate.verify.pinnable import objections
 
     run = chosen(args.out, class_runs(args.out, args.task_class), args.run)
     class_path = class_folder(args.bench_root, run.folder.parent.name)
@@ -150,33 +141,63 @@ def _pin(args: argparse.Namespace) -> int:
         complain(line)
     if refusals or run.record is None:
         return 1
+    return _pin_record(args, run, run.record, class_path)
+
+
+def _pin_record(
+    args: argparse.Namespace, run: KnownRun, record: RunRecord, class_path: Path
+) -> int:
+    """Show what a run would change as the baseline, and make it that if a person says so."""
+    from benchgate.artifacts.pin import Pin, stated
+    from benchgate.artifacts.provenance import ACTORS, first_of, git
+    from benchgate.artifacts.run_kinds import RunRecord
+    from benchgate.audit.chain import RECORD_FILE
+    from benchgate.check.pinned import pin_of
+    from benchgate.gates.baseline import FILE_NAME, PIN_FILE
+    from benchgate.report.baselines import pin_lines, sentence
+    from benchgate.verify.pinnable import doubts, extended_pins, extended_records, unchecked
+    from benchgate.wire import clock
+    from benchgate.wire.files import file_sha256
+    from benchgate.wire.parsing import MAX_JSON_BYTES
+
     target = class_path / FILE_NAME
     before = RunRecord.read_or_none(target)
     there = pin_of(class_path)
     parts = extended_records(run)
     extends = extended_pins(run, parts, there)
-    show(pin_lines(target, before, run.record, pinned=there, extends=extends))
-    doubted = [*unchecked(run.record), *doubts(run.record, parts)]
+    sha256 = file_sha256(run.folder / RECORD_FILE, limit=MAX_JSON_BYTES)
+    change = sentence(before, record)
+    same = there if there is not None and there.sha256 == sha256 else None
+    if same is not None:
+        # What was said of it stays, where only its looks are counted anew.
+        args.reason = args.reason or same.reason
+        change = same.change
+    show(pin_lines(target, before, record, pinned=there, extends=extends))
+    doubted = [*unchecked(record), *doubts(record, parts)]
     is_answered = _is_answered(args, run.folder, doubted)
     if args.yes and not is_answered:
         return 1
     pin = Pin(
-        **stated(run.record, file_sha256(run.folder / RECORD_FILE, limit=MAX_JSON_BYTES)),
+        **stated(record, sha256),
         by=first_of(ACTORS) or git(target.parent, "config", "user.name"),
         at=clock.now(),
         reason=args.reason,
-        change=sentence(before, run.record),
+        change=change,
         extends=extends,
+        new_series=args.new_series,
     )
-    if there is not None and there.sha256 == pin.sha256:
+    if pin.new_series is not None:
+        say(f"looks     are counted anew: {pin.new_series}")
+    elif same is not None:
         say(f"unchanged {target} is this record already")
-    elif args.yes:
-        if run.record.report.observer is not None:
-            _keep_outputs(run.record.report, run.folder, class_path)
-        pin.write(run.folder / RECORD_FILE, target)
-        say(f"written   {target}, {PIN_FILE}")
-    else:
+        return 0
+    if not args.yes:
         say(f"{target} is not written; with --yes it is")
+        return 0
+    if record.report.observer is not None:
+        _keep_outputs(record.report, run.folder, class_path)
+    pin.write(run.folder / RECORD_FILE, target)
+    say(f"written   {target}, {PIN_FILE}")
     return 0
 
 

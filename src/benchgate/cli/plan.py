@@ -6,7 +6,7 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from benchgate.cli.gate_logs import add_reading, report_of_log
+from benchgate.cli.gate_logs import add_reading, baseline_of_log
 from benchgate.cli.options import add_policy, add_root, guarded
 from benchgate.cli.say import say
 from benchgate.errors import ArtifactError, counted
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from benchgate.cli.options import Parsers
+    from benchgate.gates.baseline import Baseline
     from benchgate.gates.forecast import Forecast
     from benchgate.gates.policy import GatePolicy
     from benchgate.models import BenchRunReport
@@ -68,13 +69,15 @@ def _execute(args: argparse.Namespace) -> int:
     from benchgate.gates.baseline import arm
     from benchgate.gates.forecast import forecast
 
-    read = report_of_log if args.log else _of_class
-    report, policy, trials = read(args)
+    read = baseline_of_log if args.log else _of_class
+    known, policy, trials = read(args)
+    report = known.report
+    assert report is not None  # noqa: S101 - else there is nothing to plan with
     planned = Planned(
         baseline=report,
         policy=policy,
         trials=args.trials or trials,
-        look=_next_look(report, policy, args.runs / "runs" / report.task_class),
+        look=_next_look(known, report, policy, args.runs / "runs" / report.task_class),
     )
     outlook = forecast(arm(report), policy, planned.trials, look=planned.look)
     for line in _lines(planned, outlook):
@@ -82,7 +85,7 @@ def _execute(args: argparse.Namespace) -> int:
     return 0
 
 
-def _of_class(args: argparse.Namespace) -> tuple[BenchRunReport, GatePolicy, int]:
+def _of_class(args: argparse.Namespace) -> tuple[Baseline, GatePolicy, int]:
     """Return the baseline of a class, its policy and its number of trials."""
     from benchgate.gates.baseline import FILE_NAME, read_baseline
     from benchgate.gates.policy import load_policy, load_run_table, parse_options
@@ -94,14 +97,14 @@ def _of_class(args: argparse.Namespace) -> tuple[BenchRunReport, GatePolicy, int
     baseline = read_baseline(path)
     if baseline.report is None or baseline.problems:
         raise ArtifactError(path, f"nothing to plan with: {'; '.join(baseline.problems)}")
-    return baseline.report, policy, load_run_table(class_path).trials or 1
+    return baseline, policy, load_run_table(class_path).trials or 1
 
 
-def _next_look(report: BenchRunReport, policy: GatePolicy, runs: Path) -> int:
+def _next_look(known: Baseline, report: BenchRunReport, policy: GatePolicy, runs: Path) -> int:
     from benchgate.looks.chain import ChainLooks, looked_at
 
     new = {"results": ("", "")}
-    looked = looked_at(report, report, policy, is_beside=False).model_copy(update=new)
+    looked = looked_at(known, report, policy, is_beside=False).model_copy(update=new)
     return ChainLooks(runs if runs.is_dir() else None).number(looked)
 
 

@@ -8,7 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, get_args
 
-from pydantic import AwareDatetime
+from pydantic import AwareDatetime, Field
 
 from benchgate.aggregate import case_figures, irregular
 from benchgate.errors import ArtifactError, Unreadable, few
@@ -20,7 +20,7 @@ from benchgate.models import BenchRunReport, Isolation
 from benchgate.wire import clock
 from benchgate.wire.canonical import sha256_hex
 from benchgate.wire.files import read_bytes
-from benchgate.wire.model import Artifact
+from benchgate.wire.model import Artifact, Text, WireModel
 from benchgate.wire.parsing import MAX_JSON_BYTES
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 
 FILE_NAME: Final = "baseline.json"
+PIN_FILE: Final = "baseline.pin.json"
 MAX_AGE: Final = timedelta(days=90)
 RERUN: Final = "run:"
 REMEDY: Final = "make it again: pytest --bench=CLASS --bench-system=NAME --bench-baseline=none, then benchgate pin"
@@ -43,6 +44,19 @@ class BaselineRecord(Artifact):
     policy: GatePolicy
     decision: CheckpointPromotionDecision
     finished_at: AwareDatetime
+
+
+class PinPart(WireModel):
+    """The part of a pin that says whether a new series of looks began with it."""
+
+    new_series: Text | None = Field(default=None, exclude_if=lambda reason: reason is None)
+
+
+class PinnedSeries(Artifact, PinPart):
+    """The same, of a pin and of what its baseline was extended from."""
+
+    sha256: str
+    extends: tuple[PinPart, ...] = Field(default=(), exclude_if=lambda pins: not pins)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,12 +84,16 @@ class Baseline:
     :param path: of its file; else only a name, ``run:`` and the system.
     :param sha256: of its file; else of its system.
     :param problems: why no run can be compared with it; empty if it is usable.
+    :param place: of a log, where its file is: by a path from the folder of the record, or from that of the ledger.
+    :param new_series: why a person began a new series of looks with it; ``None`` if nobody did.
     """
 
     path: Path
     sha256: str | None
     report: BenchRunReport | None
     problems: tuple[str, ...]
+    place: str | None = None
+    new_series: str | None = None
 
 
 def choose_baseline(choice: str | Path, class_path: Path) -> BaselineChoice:
@@ -133,7 +151,25 @@ def read_baseline(path: Path) -> Baseline:
     except Unreadable as error:
         why = f"{error.why}; {REMEDY}"
         return Baseline(path=path, sha256=sha256, report=None, problems=(why,))
-    return Baseline(path=path, sha256=sha256, report=report, problems=tuple(_faults(report)))
+    return Baseline(
+        path=path,
+        sha256=sha256,
+        report=report,
+        problems=tuple(_faults(report)),
+        new_series=_new_series(path, sha256),
+    )
+
+
+def _new_series(path: Path, sha256: str) -> str | None:
+    """Return why a person began a new series of looks with a pinned baseline, or with what it was extended from."""
+    try:
+        pin = PinnedSeries.read_file(path.with_name(PIN_FILE), "pin")
+    except Unreadable:
+        return None
+    if path.name != FILE_NAME or pin.sha256 != sha256:
+        return None
+    begun = [part.new_series for part in (*pin.extends, pin) if part.new_series is not None]
+    return begun[-1] if begun else None
 
 
 def read_policy_of(path: Path) -> GatePolicy:

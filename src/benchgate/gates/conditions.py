@@ -33,6 +33,7 @@ class Condition(NamedTuple):
     :param claims: those that it belongs to; ``switches`` are the policy keys that may turn it off.
     :param rejects: it is evidence against the candidate; all others hold, because the evidence is not sufficient.
     :param is_blind: the figures do not speak about the candidate, so that nothing is concluded from them.
+    :param looks_again: its step is more evidence, and so another look at the baseline.
     """
 
     headline: str = ""
@@ -43,6 +44,7 @@ class Condition(NamedTuple):
     switches: tuple[str, ...] = ()
     rejects: bool = False
     is_blind: bool = False
+    looks_again: bool = False
 
     def applies(self, policy: GatePolicy) -> bool:
         """Return whether a policy asks for it; one of ``safety = "optional"`` does if there are penalties."""
@@ -56,6 +58,8 @@ class Condition(NamedTuple):
             return self.log_step
         return self.step
 
+
+NEW_SERIES: Final = "begin a new series of looks and say why: --new-series REASON of benchgate pin, or of gate --ledger"
 
 _OF_TESTS: Final = (steps.too_few, steps.no_gain, steps.unsure, steps.no_margin)
 """Steps for reasons that no scores can do away with at a look at which nothing is promoted."""
@@ -85,8 +89,8 @@ CONDITIONS: Final[Mapping[str, Condition]] = {
         step="run the baseline on the new cases: benchgate pin --extend --task-class CLASS --yes",
     ),
     "cases_changed_the_answer": Condition(
-        "whether it is good enough depends on which cases were added or retired after a look",
-        step="say why these cases changed, and pin a new baseline of all cases: benchgate pin RUN --yes",
+        "whether it is good enough depends on cases that were retired or changed after a look",
+        step=f"leave the cases of earlier looks as they were; or {NEW_SERIES}",
     ),
     "baseline_missing": Condition(
         step="pin a complete run as the baseline: benchgate pin RUN --yes"
@@ -107,11 +111,11 @@ CONDITIONS: Final[Mapping[str, Condition]] = {
     ),
     "looks_mismatch": Condition(
         "looks at this baseline were declared otherwise before the first",
-        "judge it with the looks that were declared, or make a new baseline: it begins a new count",
+        f"judge it with the looks that were declared, or {NEW_SERIES}",
     ),
     "looks_exhausted": Condition(
         "all looks that were declared before the first are used",
-        "make a new baseline, with more cases: it begins a new count",
+        f"{NEW_SERIES}; with more cases, so that one look is enough",
     ),
     "checkpoint_mismatch": Condition(
         "the results may belong to another checkpoint",
@@ -160,22 +164,26 @@ CONDITIONS: Final[Mapping[str, Condition]] = {
         rejects=True,
     ),
     "safety_upper_bound": Condition(
-        step=steps.safety_bound, limit="its {1} bound too", switches=("safety", "safety_confidence")
+        step=steps.safety_bound,
+        limit="its {1} bound too",
+        switches=("safety", "safety_confidence"),
+        looks_again=True,
     ),
     "safety_missing": Condition(step=steps.safety_missing),
     "safety_bound_unavailable": Condition(step="set penalty_range"),
     "seed_reproducibility": Condition(
-        step="add trials, not cases: those of the candidate behave like different runs"
+        step="add trials, not cases: those of the candidate behave like different runs",
+        looks_again=True,
     ),
     "significant_regression": Condition(rejects=True),
     "worse_than_margin": Condition(rejects=True),
     "delta_below_minimum": Condition(step=steps.no_gain),
     "gain_excluded": Condition(step=steps.no_gain),
-    "not_significant": Condition(step=steps.unsure),
-    "inconclusive_underpowered": Condition(step=steps.unsure),
-    "margin_not_shown": Condition(step=steps.no_margin),
+    "not_significant": Condition(step=steps.unsure, looks_again=True),
+    "inconclusive_underpowered": Condition(step=steps.unsure, looks_again=True),
+    "margin_not_shown": Condition(step=steps.no_margin, looks_again=True),
     "exact_evidence_required": Condition(
-        step=steps.unsure, limit="exact evidence", switches=("evidence",)
+        step=steps.unsure, limit="exact evidence", switches=("evidence",), looks_again=True
     ),
     "cost_increase": Condition(
         step=steps.cost,
@@ -192,12 +200,15 @@ REJECTING: Final = frozenset(code for code, one in CONDITIONS.items() if one.rej
 INCOMPARABLE: Final = frozenset(code for code, one in CONDITIONS.items() if one.is_blind)
 
 
-def next_step(inputs: GateInput, codes: Sequence[str], look: Look | None = None) -> str:
+def next_step(
+    inputs: GateInput, codes: Sequence[str], look: Look | None = None, again: str = ""
+) -> str:
     """
     Return one thing to do: add cases or trials, choose a margin, or fix errors.
 
     :param look: at the baseline, if somebody counts.
     :param codes: the reasons of the decision without their prefix, in order; none if only further gates object.
+    :param again: what another look at the baseline costs.
     """
     if not codes:
         return f"do what the gate {inputs.further[0][0]} asks for"
@@ -206,7 +217,19 @@ def next_step(inputs: GateInput, codes: Sequence[str], look: Look | None = None)
         return inputs.cure
     if first == "observer_mismatch":  # which ends with that
         return dict(inputs.blockers)[first].rpartition("; ")[2]
-    return _step_for(_telling(codes), inputs, look)
+    code = _telling(codes)
+    text = _step_for(code, inputs, look)
+    if again and _looks_again(code, inputs):
+        return f"{text}; {again}"
+    return text
+
+
+def _looks_again(code: str, inputs: GateInput) -> bool:
+    """Return whether what to do leads to another look, at results that more evidence may change."""
+    condition = CONDITIONS.get(code, Condition())
+    if not condition.looks_again or inputs.figures is None:
+        return False
+    return not inputs.figures.significance.is_without_change
 
 
 def step_after_rejection(inputs: GateInput, codes: Sequence[str]) -> str | None:
@@ -235,9 +258,7 @@ def _step_for(code: str, inputs: GateInput, look: Look | None) -> str:
     if isinstance(step, str):
         return step
     if step in _OF_TESTS and _is_lost(look):
-        return (
-            "add cases: after so many candidates so few cannot promote; new cases begin a new count"
-        )
+        return "add cases: after so many candidates so few cannot promote"
     if inputs.figures is None:
         return NO_STEP
     return step(inputs.figures, inputs.policy)

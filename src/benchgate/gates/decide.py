@@ -24,7 +24,7 @@ from benchgate.gates.conditions import (
     step_after_rejection,
 )
 from benchgate.gates.decision import PREFIX, Blocker, CheckpointPromotionDecision, GateInput, Remark
-from benchgate.gates.looks import judged_at, look_objection, make_look
+from benchgate.gates.looks import another_look, judged_at, look_objection, make_look
 from benchgate.gates.notes import notes
 from benchgate.gates.safety import clean_needed
 from benchgate.gates.steps import clusters_needed
@@ -56,7 +56,8 @@ def decide(inputs: GateInput) -> CheckpointPromotionDecision:
     outcome = _outcome(codes, inputs.further)
     step = None
     if outcome == "hold":
-        step = next_step(judged, codes, look)
+        again = another_look(inputs.policy, 1 if look is None else look.number)
+        step = next_step(judged, codes, look, again)
     elif outcome == "reject":
         step = step_after_rejection(judged, codes)
     detectable = None
@@ -167,10 +168,12 @@ def _unscored_objection(inputs: GateInput) -> Iterator[Blocker]:
 
 
 def _cases_objection(inputs: GateInput) -> Iterator[Blocker]:
-    """Yield that it is no promotion with the new cases as solved, or over the cases of the first look."""
-    over = getattr(inputs.look, "over_first", None)
+    """Yield that it is no promotion with the new cases as solved, or over the cases of all looks."""
+    over = getattr(inputs.look, "over_seen", None)
     if over is not None and over != "promote":
-        text = f"over the cases of the first look at this baseline the decision is {over}"
+        text = (
+            f"with the cases as they were at earlier looks at this baseline the decision is {over}"
+        )
         yield "cases_changed_the_answer", text
     if inputs.with_new is None:
         return

@@ -32,26 +32,33 @@ class LookNumber(int):
 
     :param otherwise: how the first look of the series said that alpha is divided, if this one says it otherwise.
     :param relabelled: how cases were labelled otherwise at the last look at the same results.
-    :param over_first: the outcome over the cases of the first look, if the cases are others now.
-    :param earlier: folders of the earlier looks, if the first of them had other cases.
+    :param over_seen: the outcome over the cases of all looks, if some are gone now, or are no longer what they were.
+    :param new_series: why a person began the series that this look is of; ``uncounted`` are the looks before that.
+    :param earlier: folders of the earlier looks.
+    :param unlike: of those, folders of looks that had other cases, labels or results of the baseline.
     """
 
     otherwise: str | None = None
     relabelled: tuple[str, ...] = ()
-    over_first: str | None = None
+    over_seen: str | None = None
+    new_series: str | None = None
+    uncounted: int = 0
     earlier: tuple[Path, ...] = ()
+    unlike: tuple[Path, ...] = ()
 
 
 class Look(WireModel):
     """
-    A comparison with a baseline, as one of those with the same cases, rubric and baseline.
+    A comparison with a baseline, as one of a series of them.
 
     :param number: 1 for the first; a candidate whose results were seen before has the number that it had then.
     :param alpha: two-sided level of this look.
     :param chance: largest probability that so many worthless candidates had a promotion among them.
     :param relabelled: how cases were labelled otherwise at the last look at the same results, each with both values.
-    :param over_first: the outcome over the cases of the first look, if the cases are others now.
+    :param over_seen: the outcome over the cases of all looks, if some are gone now, or are no longer what they were.
     :param can_promote: whether the best scores that there can be would be promoted at this level.
+    :param new_series: why a person began this series, in which the looks before it do not count; left out if nobody
+        did. ``uncounted`` is how many these are.
     """
 
     number: Annotated[Count, Field(ge=1)]
@@ -59,7 +66,9 @@ class Look(WireModel):
     chance: Number
     can_promote: bool
     relabelled: tuple[Text, ...] = Field(default=(), exclude_if=lambda texts: not texts)
-    over_first: str | None = Field(default=None, exclude_if=lambda outcome: outcome is None)
+    over_seen: str | None = Field(default=None, exclude_if=lambda outcome: outcome is None)
+    new_series: Text | None = Field(default=None, exclude_if=lambda reason: reason is None)
+    uncounted: Count = Field(default=0, exclude_if=lambda count: count == 0)
 
 
 def number_of(look: Look | None) -> LookNumber | None:
@@ -68,7 +77,9 @@ def number_of(look: Look | None) -> LookNumber | None:
         return None
     number = LookNumber(look.number)
     number.relabelled = look.relabelled
-    number.over_first = look.over_first
+    number.over_seen = look.over_seen
+    number.new_series = look.new_series
+    number.uncounted = look.uncounted
     return number
 
 
@@ -124,7 +135,9 @@ def make_look(policy: GatePolicy, number: int, figures: Figures) -> Look:
     return Look(
         number=number,
         relabelled=getattr(number, "relabelled", ()),
-        over_first=getattr(number, "over_first", None),
+        over_seen=getattr(number, "over_seen", None),
+        new_series=getattr(number, "new_series", None),
+        uncounted=getattr(number, "uncounted", 0),
         alpha=level,
         chance=series_chance(policy, number),
         can_promote=not is_over and can_promote(policy, level, figures),
@@ -145,6 +158,32 @@ def series_chance(policy: GatePolicy, number: int) -> float:
     if declared is not None:
         return half * min(number / declared, 1.0)
     return math.fsum(spent_alpha(half, k) for k in range(1, number + 1))
+
+
+def another_look(policy: GatePolicy, number: int) -> str:
+    """
+    Return what one more look at the baseline costs.
+
+    :param policy: as it was stated, with the level of all looks.
+    :param number: of the look that there was, 1 if nobody counts.
+    """
+    later = number + 1
+    declared = declared_looks(policy)
+    if declared is not None:
+        if later > declared:
+            return (
+                f"but it would be look {later}, and {declared} were declared: it promotes nothing"
+            )
+        return f"it would be look {later} of the {declared} that were declared"
+    if policy.looks == "spend":
+        return f"it would be look {later}, whose level is {spent_alpha(policy.alpha, later):.2g}"
+    chance = series_chance(policy, later)
+    text = f"with look {later} the chance of a promotion by luck is up to {chance:.1%} in all"
+    if number > 1:
+        return text
+    return (
+        f"{text}, or {policy.alpha / 2:.1%} if looks = spend:2 had been declared before the first"
+    )
 
 
 def can_promote(policy: GatePolicy, level: float, figures: Figures) -> bool:

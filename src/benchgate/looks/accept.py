@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from benchgate.aggregate import mean
@@ -14,17 +15,41 @@ from benchgate.gates.judge import RunFacts, judge
 from benchgate.gates.policy import VECTOR_DEFAULTS, GatePolicy, make_policy
 from benchgate.gates.vectors import compare_vectors
 from benchgate.ids import run_id
-from benchgate.looks.chain import looked_at
+from benchgate.looks.chain import at_file, looked_at
 from benchgate.looks.ledger import LookLedger
 from benchgate.looks.tally import LookDecision, Looked
 from benchgate.models import BenchRunReport
 from benchgate.wire.canonical import digest
 
 if TYPE_CHECKING:
+    from benchgate.gates.baseline import Baseline
     from benchgate.gates.decision import Blocker
     from benchgate.gates.judge import Counter
     from benchgate.gates.looks import LookNumber
     from benchgate.gates.vectors import Judged
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownBy:
+    """
+    By what a baseline is known whose looks a ledger counts.
+
+    :param name: of it; ``None`` for a file.
+    :param place: where its file is, by a path from the folder of the ledger.
+    :param new_series: why a person begins a new series of looks at it.
+    """
+
+    name: str | None = None
+    place: str = ""
+    new_series: str | None = None
+
+    @property
+    def at(self) -> dict[str, Any]:
+        """The fields of a look that say it."""
+        found = at_file(self.place)
+        if self.name is not None:
+            found = {"at": digest(["name", self.name]), "by": "name"}
+        return {**found, "new_series": self.new_series}
 
 
 Samples = Mapping[str, float | Sequence[float]] | Sequence[float]
@@ -38,6 +63,7 @@ def accept(
     policy: Mapping[str, Any] | None = None,
     ledger: LookLedger | None = None,
     incumbent: str | None = None,
+    new_series: str | None = None,
 ) -> LookDecision:
     """
     Decide whether a candidate may replace the baseline, as ``benchgate proof`` and a run of a bench do.
@@ -51,7 +77,10 @@ def accept(
     :param ledger: counts the looks. Required by ``looks = "spend"`` and ``"spend:K"``: without it nobody knows which
         look this is.
     :param incumbent: a name for the baseline, which a ledger needs: looks at it are counted together, however often it
-        is measured. By its scores it would be at its first look for ever, if each step measures it anew.
+        is measured, and on whatever cases. By its scores it would be at its first look for ever, if each step measures
+        it anew.
+    :param new_series: why the looks at this baseline are counted anew, which each decision of the series shows. Given
+        again it continues that series.
     :raises EvalError: a side or a threshold cannot be used, or the ledger cannot be written.
     """
     if ledger is not None and not isinstance(ledger, LookLedger):
@@ -64,48 +93,59 @@ def accept(
         raise EvalError(
             "a ledger counts looks at a name: give incumbent=NAME, that of the baseline"
         )
+    if new_series is not None and (ledger is None or not new_series.strip()):
+        raise EvalError("new_series: expected a text that says why, and a ledger to count in")
+    known = KnownBy(name=incumbent, new_series=new_series)
     if isinstance(before, Arm) and isinstance(after, Arm):
         thresholds = make_policy({**VECTOR_DEFAULTS, **(policy or {})})
-        judged = judge_samples((before, after), thresholds, ledger, incumbent)
+        judged = judge_samples((before, after), thresholds, ledger, known)
         return LookDecision.of(judged, sum(map(len, after.rows)))
     if isinstance(before, Arm) or isinstance(after, Arm):
         raise EvalError("one side is a run and the other is samples; expected two of a kind")
-    return _accept_run(before, after, make_policy(policy or {}), ledger, incumbent)
+    return _accept_run(before, after, make_policy(policy or {}), ledger, known)
 
 
 def judge_samples(
     sides: tuple[Arm, Arm],
     policy: GatePolicy,
     ledger: LookLedger | None,
-    incumbent: str | None = None,
+    known: KnownBy | None = None,
     *,
     noted: tuple[Blocker, ...] = (),
 ) -> Judged:
     """
     Count a look at samples if there is a ledger, and judge them.
 
+    :param known: by what the baseline is known, where there is one.
     :param noted: notes on the files that they were read from.
     :raises EvalError: looks are to be spent and nobody counts them; or differences beyond all numbers.
     """
     _check_counted(policy, ledger)
+    looked = None
+    number = None
     try:
-        look = ledger.add(looked_at_arms(*sides, policy, incumbent)) if ledger else None
-        return compare_vectors(*sides, policy, look=look, noted=noted)
+        if ledger is not None and known is not None:
+            looked = looked_at_arms(*sides, policy, known)
+            number = ledger.add(looked)
+        judged = compare_vectors(*sides, policy, look=number, noted=noted)
     except ValueError as error:
         raise EvalError(str(error)) from error
+    if ledger is not None and looked is not None:
+        ledger.note(looked, judged.decision)
+    return judged
 
 
-def looked_at_arms(
-    baseline: Arm, candidate: Arm, policy: GatePolicy, incumbent: str | None
-) -> Looked:
-    """Return what a comparison of samples looks at; ``incumbent`` as of :func:`accept`."""
+def looked_at_arms(baseline: Arm, candidate: Arm, policy: GatePolicy, known: KnownBy) -> Looked:
+    """Return what a comparison of samples looks at."""
     before, after = (
         digest([arm.case_ids, arm.trials or (arm.scores if arm.case_ids else sorted(arm.scores))])
         for arm in (baseline, candidate)
     )
-    ids = sorted(baseline.case_ids) if baseline.case_ids else len(baseline.scores)
-    at = digest([ids, None, before if incumbent is None else incumbent])
-    return Looked(at=at, results=(before, after), looks=policy.looks)
+    results = (before, after)
+    if known.name is not None:
+        return Looked(**known.at, results=results, looks=policy.looks)
+    alike, becomes = (digest(["scores", of_side]) for of_side in results)
+    return Looked(**known.at, results=results, alike=alike, becomes=becomes, looks=policy.looks)
 
 
 def _accept_run(
@@ -113,28 +153,28 @@ def _accept_run(
     after: BenchRunReport,
     policy: GatePolicy,
     ledger: LookLedger | None,
-    incumbent: str | None,
+    known: KnownBy,
 ) -> LookDecision:
     _check_counted(policy, ledger)
     if run_id(after.task_class, after.per_case) != after.run_id:
         raise EvalError("candidate: its results do not have the run_id that it claims: edited")
-    count = _counter(ledger, incumbent, policy) if ledger else None
     choice = BaselineChoice(path=None, binding=True, requested=True)
-    facts = RunFacts(report=after, policy=policy, choice=choice, baseline=baseline_beside(before))
+    baseline = baseline_beside(before)
+    facts = RunFacts(report=after, policy=policy, choice=choice, baseline=baseline)
+    count = _counter(ledger, known, baseline, policy) if ledger else None
     judged = judge(facts, count=count)
     if judged.decision is None:
         raise EvalError("the candidate's run is of a part of the cases, which is not judged")
     return LookDecision.of((judged.figures, judged.decision), len(after.per_case))
 
 
-def _counter(ledger: LookLedger, incumbent: str | None, policy: GatePolicy) -> Counter:
+def _counter(ledger: LookLedger, known: KnownBy, baseline: Baseline, policy: GatePolicy) -> Counter:
     """Return what counts a look of a run at the name of its baseline."""
 
-    def count(before: BenchRunReport, after: BenchRunReport) -> LookNumber:
-        looked = looked_at(before, after, policy, is_beside=False)
-        digests = after.digests
-        at = digest([dict(digests.cases), digests.scorer, incumbent])
-        return ledger.add(looked.model_copy(update={"at": at}))
+    def count(_: BenchRunReport, after: BenchRunReport) -> LookNumber:
+        looked = looked_at(baseline, after, policy, is_beside=False)
+        by_name = {**known.at, "alike": None, "becomes": None}
+        return ledger.add(looked.model_copy(update=by_name))
 
     return count
 

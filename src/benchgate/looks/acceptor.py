@@ -19,9 +19,8 @@ from benchgate.gates.looks import declared_looks, judged_at
 from benchgate.gates.policy import VECTOR_DEFAULTS, make_policy
 from benchgate.gates.steps import clusters_needed
 from benchgate.gates.vectors import weigh_arms
-from benchgate.looks.accept import Samples, judge_samples, looked_at_arms, samples_of
+from benchgate.looks.accept import KnownBy, Samples, judge_samples, looked_at_arms, samples_of
 from benchgate.looks.tally import LookDecision, Looked
-from benchgate.wire.canonical import digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -79,12 +78,14 @@ class Acceptor(Generic[Candidate]):
         self.search = tuple(case for case in groups if case not in held)
         self._check_sizes(len({groups[case] for case in self._held}))
         self._measure = measure
-        self._name = name
+        self._known = KnownBy(name=name)
         self._ledger = ledger
         self.incumbent = incumbent
         self._before: Arm | None = None
-        at = digest([list(self._held), None, name])
-        self._series, self._cost = Looked(at=at, results=(at, at)), 0
+        self._cost = 0
+        # The name alone: with another case or without one it is the same search.
+        at = self._known.at["at"]
+        self._series = Looked(**self._known.at, results=(at, at))
         self._lock = threading.Lock()
 
     def look(self, candidate: Candidate) -> Answer:
@@ -99,9 +100,9 @@ class Acceptor(Generic[Candidate]):
                 self._before = self._arm(self.incumbent)
             after = self._arm(candidate)
             sides, policy = (self._before, after), self._policy
-            judged = judge_samples(sides, policy, self._ledger, self._name)
+            judged = judge_samples(sides, policy, self._ledger, self._known)
             decision = LookDecision.of(judged, self._cost)
-            looked = looked_at_arms(*sides, policy, self._name)
+            looked = looked_at_arms(*sides, policy, self._known)
             number = self._ledger.add(looked.model_copy(update={"decision": decision}))
             self._cost = 0
             if decision.promotion_allowed:
@@ -120,7 +121,7 @@ class Acceptor(Generic[Candidate]):
     def details(self) -> tuple[LookDecision, ...]:
         """Return the decision at each look with its figures, and end the search: a further look is refused."""
         self._ledger.add(self._series.model_copy(update={"over": True}))
-        looks = self._ledger.series[self._series.at].values()
+        looks = self._ledger.looks_of(self._series)
         return tuple(look.decision for look in looks if look.decision is not None)
 
     def _arm(self, candidate: Candidate) -> Arm:

@@ -1,17 +1,15 @@
 """
 Counts the looks at a baseline in the chain of a class.
 
-A look is a full run, complete or stopped early, that was compared with a baseline. Looks at one baseline have the same
-rubric and the same results of it, or of what it was extended from; of a baseline that runs too, the same system and
-cases; of a log, the same file. Results seen before are no further look, nor is completing a run that stopped.
+A look is a full run, complete or stopped early, that was compared with a baseline. Looks at one baseline are a series:
+of a pin, all at runs of the same system that were scored by the same rubric; of a baseline that runs too, at the same
+system; of a log, at the same file. Results seen before are no further look, nor is completing a run that stopped.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
-from dataclasses import replace
-from itertools import groupby
-from operator import attrgetter
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic import Field
@@ -19,6 +17,7 @@ from pydantic import Field
 from benchgate.aggregate import outputs_digest
 from benchgate.audit.chain import RECORD_FILE, numbered
 from benchgate.errors import Unreadable
+from benchgate.gates.baseline import arm
 from benchgate.gates.looks import LookNumber
 from benchgate.gates.run_diff import CASE, labels_of, since_pin
 from benchgate.looks.tally import Looked, Tally
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
+    from benchgate.gates.baseline import Baseline
     from benchgate.gates.judge import Counter
     from benchgate.gates.policy import GatePolicy
     from benchgate.models import BenchRunReport
@@ -42,11 +42,25 @@ COMPARED: Final = "baseline.json"
 """The evidence that a run has only if it was compared with a baseline."""
 
 
+class SeenOutput(WireModel):
+    """The output that an observer was asked about."""
+
+    output: Any = None
+
+
 class SeenResult(WireModel):
-    """The fields of a result that are a label of its case."""
+    """The fields of a result that are a label of its case, or say what was observed."""
 
     case_id: str
+    trial: Count = 0
     held_out: bool = False
+    observed: SeenOutput | None = None
+
+
+class SeenPart(WireModel):
+    """What looks at an extended baseline are counted by."""
+
+    counted_by: Sha256
 
 
 class SeenReport(WireModel):
@@ -61,16 +75,21 @@ class SeenReport(WireModel):
     critical: tuple[str, ...] = ()
     per_case: tuple[SeenResult, ...] = ()
     retired: Mapping[str, str] = Field(default_factory=empty_mapping)
+    observer: Mapping[str, Any] | None = None
+    parts: tuple[SeenPart, ...] = ()
 
 
 class SeenBaseline(WireModel):
-    """What a run was compared with: a file, by its digest, or a system that ran beside the candidate."""
+    """What a run was compared with: a file, by its digest, or a system that ran beside the candidate, or a log."""
 
     run_id: Sha256 | None = None
     sha256: Sha256 | None = None
     report: SeenReport | None = None
     outputs: Sha256 | None = None
     relabelled: tuple[str, ...] = ()
+    system: str | None = None
+    place: str | None = None
+    new_series: str | None = None
 
 
 class SeenRecord(WireModel):
@@ -81,6 +100,7 @@ class SeenRecord(WireModel):
     report: SeenReport | None = None
     baseline: SeenBaseline | None = None
     policy: Mapping[str, Any] = Field(default_factory=empty_mapping)
+    decision: Any = None
     evidence_files: Mapping[str, str] = Field(default_factory=empty_mapping)
     resumes: Mapping[str, Any] | None = None
 
@@ -93,97 +113,123 @@ class SeenRecord(WireModel):
         before = beside.run_id if beside else baseline.run_id
         if not (report.complete or report.stopped) or before is None:
             return None
-        looks = str(self.policy.get("looks", "count"))
-        found = _looked(
-            report, before, beside, looks, baseline.outputs, relabelled=baseline.relabelled
-        )
-        return found.model_copy(update={"folder": folder})
+        looked = _looked(report, before, beside, baseline)
+        decision = self.decision if isinstance(self.decision, Mapping) else {}
+        more = {
+            "looks": str(self.policy.get("looks", "count")),
+            "promoted": decision.get("promotion_allowed") is True,
+            "folder": folder,
+        }
+        return looked.model_copy(update=more)
 
 
 def looked_at(
-    before: BenchRunReport, report: BenchRunReport, policy: GatePolicy, *, is_beside: bool
+    baseline: Baseline, report: BenchRunReport, policy: GatePolicy, *, is_beside: bool
 ) -> Looked:
     """
     Return what a run looks at.
 
     :param is_beside: the baseline ran in the same session. A log is looked at as itself, too.
     """
-    is_itself = is_beside or before.source is not None
-    beside, outputs = before if is_itself else None, outputs_digest(before)
-    changed = () if is_beside else since_pin(before, report)
-    return _looked(report, before.run_id, beside, policy.looks, outputs, relabelled=changed)
-
-
-def counter_of(count: Counting, policy: GatePolicy, *, is_beside: bool = False) -> Counter:
-    """Return what numbers the look of a run at its baseline; ``is_beside`` as of :func:`looked_at`."""
-    return lambda before, report: over_first(
-        count(looked_at(before, report, policy, is_beside=is_beside)), report, policy
+    before = baseline.report
+    assert before is not None  # noqa: S101 - else there is nothing to look at
+    seen = SeenBaseline(
+        outputs=outputs_digest(before),
+        relabelled=() if is_beside else since_pin(before, report),
+        system=before.system,
+        place=baseline.place,
+        new_series=baseline.new_series,
     )
+    is_itself = is_beside or before.source is not None
+    looked = _looked(report, before.run_id, before if is_itself else None, seen)
+    return looked.model_copy(update={"looks": policy.looks})
 
 
-def over_first(number: LookNumber, report: BenchRunReport, policy: GatePolicy) -> LookNumber:
-    """
-    Add to the number of a candidate's look the outcome over the first look's cases, if it had others.
+def counter_of(
+    count: Counting, baseline: Baseline | None, policy: GatePolicy, *, is_beside: bool = False
+) -> Counter:
+    """Return what numbers the look of a run at its baseline; ``is_beside`` as of :func:`looked_at`."""
 
-    Earlier results of the candidate's system stand for those that it lacks. Nothing is added if there are none of some
-    case, or the first look's record cannot be read.
-    """
-    if not number.earlier:
-        return number
-    from benchgate.artifacts.evidence_kinds import ArmReport
-    from benchgate.artifacts.run_kinds import RunRecord
-    from benchgate.gates.baseline import arm
-    from benchgate.gates.decide import decide
-    from benchgate.gates.decision import GateInput
-    from benchgate.gates.looks import judged_at
-    from benchgate.gates.vectors import weigh_arms
+    def counter(before: BenchRunReport, report: BenchRunReport) -> LookNumber:
+        assert baseline is not None  # noqa: S101 - that is where its report is from
+        number = count(looked_at(baseline, report, policy, is_beside=is_beside))
+        if not number.unlike:
+            return number
+        from benchgate.looks.seen_cases import over_seen
 
-    first = ArmReport.read_or_none(number.earlier[0] / "evidence" / "baseline.json")
-    records = [RunRecord.read_or_none(folder / RECORD_FILE) for folder in number.earlier]
-    reports = [one.report for one in records if one and one.report.system == report.system]
-    results = {
-        case_id: tuple(rows)
-        for one in (*reports, report)
-        for case_id, rows in groupby(one.per_case, key=attrgetter("case_id"))
-    }
-    ids = (first and first.arm.case_ids) or ()
-    if first is None or not ids or not results.keys() >= {*ids}:
-        return number
-    rows = tuple(result for case_id in ids for result in results[case_id])
-    after = replace(arm(report.model_copy(update={"per_case": rows})), clusters=first.arm.clusters)
-    look = int(number)  # of this number nothing more is known
-    figures, blockers = weigh_arms(first.arm, after, judged_at(policy, look))
-    inputs = GateInput(policy=policy, figures=figures, look=look, blockers=blockers)
-    number.over_first = decide(inputs).outcome
-    return number
+        return over_seen(number, arm(before, report), report, policy, is_beside=is_beside)
+
+    return counter
 
 
 def _looked(
     report: SeenReport | BenchRunReport,
     before: str,
     beside: SeenReport | BenchRunReport | None,
-    looks: str,
-    outputs: str | None,
-    *,
-    relabelled: Iterable[str],
+    baseline: SeenBaseline,
 ) -> Looked:
-    # Of a baseline that was observed again the outputs are the same: the best of many observations is sought there.
-    digests, of = report.digests, outputs or before
-    # Those of a pin may come and go: that is a change of labels.
-    cases = digests.cases if beside else {}
+    """
+    Return what a run looks at.
+
+    :param before: the ``run_id`` of its baseline.
+    :param beside: the report of a baseline that ran too, or of a log.
+    """
+    scorer = report.digests.scorer
+    said: dict[str, Any] = {
+        "results": (before, report.run_id),
+        "new_series": baseline.new_series,
+    }
     if beside is not None and beside.source is not None:
-        # The cases of the baseline: a candidate that leaves one out begins no new count.
-        cases, of = beside.digests.cases, str(beside.digests.system)
-    elif beside is not None:
+        # Which of its rows are read plays no part, nor does their metric.
+        alike = digest(["bytes", beside.digests.system])
+        becomes = digest(["bytes", report.digests.system])
+        known = _known("file", baseline.place, alike)
+        return Looked(**known, alike=alike, becomes=becomes, **said)
+    said["labels"] = labels_of(report)
+    said["relabelled"] = _is_relabelled(baseline.relabelled)
+    if beside is not None:
         # Results of a baseline that ran too are new each time; its system is what was looked at.
-        of = str(digests.baseline)
-    at = digest([dict(cases), digests.scorer, of])
-    labels = {} if report.source else labels_of(report)
-    there = digest([one for one in sorted(labels.items()) if one[0].startswith(CASE)])
-    # Cases may come and go until the first look.
-    costs = any(not text.startswith(CASE) for text in relabelled)
-    of_cases: dict[str, Any] = {"labels": labels, "cases": there, "relabelled": costs}
-    return Looked(at=at, results=(before, report.run_id), looks=looks, **of_cases)
+        return Looked(**_known("system", [report.digests.baseline, scorer], ""), **said)
+    # Of a baseline that was observed again the outputs are the same: the best of many observations is sought there.
+    alike = digest(["results", baseline.outputs or before, scorer])
+    becomes = digest(["results", outputs_digest(report) or report.run_id, scorer])
+    of_system = None if baseline.system is None else [baseline.system, scorer]
+    return Looked(**_known("pin", of_system, alike), alike=alike, becomes=becomes, **said)
+
+
+def place_of(file: Path, folder: Path) -> str:
+    """Return where a file is, from a folder: what was moved together is the same file still."""
+    return os.path.relpath(os.path.realpath(file), os.path.realpath(folder))
+
+
+def at_file(place: str) -> dict[str, Any]:
+    """Return by what a baseline is known that is a file; ``place`` is where that is."""
+    return _known("file", place, "")
+
+
+def _known(by: str, what: Any, alike: str) -> dict[str, Any]:
+    """Return by what a baseline is known; of a record by an older version, which does not say it, what it was alike."""
+    if what is None:
+        return {"at": alike, "by": None}
+    return {"at": digest([by, what]), "by": by}
+
+
+def _is_relabelled(texts: Iterable[str]) -> bool:
+    """
+    Return whether labels of cases changed that the baseline has.
+
+    Cases may come and go until the first look, with whatever labels.
+    """
+    is_new = " was unset, is there"
+    new = [
+        text.removeprefix(CASE).removesuffix(is_new)
+        for text in texts
+        if text.startswith(CASE) and text.endswith(is_new)
+    ]
+    of_new = tuple(f" of {case_id} was " for case_id in new)
+    return any(
+        not text.startswith(CASE) and not any(part in text for part in of_new) for text in texts
+    )
 
 
 class ChainLooks:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from io import BufferedRandom
     from pathlib import Path
 
+    from benchgate.gates.decision import CheckpointPromotionDecision
     from benchgate.gates.looks import LookNumber
 
 _START: Final = b'{"at":'
@@ -51,6 +52,15 @@ class LookLedger(Tally):
             self._share(looked)
             return self.number(looked)
 
+    def note(self, looked: Looked, decision: CheckpointPromotionDecision) -> None:
+        """
+        Note that the candidate of a look was promoted, which ends its series once it is the baseline.
+
+        A name stays what it is: whoever accepts a candidate gives it another one, or goes on with the count.
+        """
+        if decision.promotion_allowed and looked.becomes is not None:
+            self.add(looked.model_copy(update={"promoted": True}))
+
     def _share(self, looked: Looked | None) -> None:
         """Read what other processes wrote, and write a look."""
         path = self._path
@@ -79,7 +89,7 @@ class LookLedger(Tally):
             if line[-1:] != b"\n" and (line.startswith(_START) or _START.startswith(line)):
                 return
             try:
-                looked = Looked.model_validate_json(line)
+                looked = Looked.model_validate_json(line, extra="ignore")
             except ValidationError as error:
                 why = f"line {self._lines + 1}: no look: {first_fault(error)}"
                 raise ArtifactError(self._path, why) from error

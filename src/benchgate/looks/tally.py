@@ -1,21 +1,23 @@
-"""The number of a look: how many different results one thing was compared with before."""
+"""The number of a look: how many different results one baseline was compared with before."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
 from benchgate.errors import EvalError
 from benchgate.gates.decision import PREFIX, CheckpointPromotionDecision
 from benchgate.gates.looks import LookNumber
-from benchgate.gates.run_diff import relabelled
-from benchgate.wire.model import Count, Number, Sha256, WireModel, empty_mapping
+from benchgate.gates.run_diff import CASE, relabelled
+from benchgate.wire.model import Count, Number, Sha256, Text, WireModel, empty_mapping
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from benchgate.gates.figures import Figures
 
     AnyJudged = tuple[Figures | None, CheckpointPromotionDecision]
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
 Results = tuple[Sha256, Sha256]
 Seen = tuple[Results, tuple[tuple[str, str], ...]]
+"""What makes a look one of its own, of those at one baseline."""
 
 
 class LookDecision(CheckpointPromotionDecision):
@@ -59,11 +62,19 @@ class LookDecision(CheckpointPromotionDecision):
 
 class Looked(WireModel):
     """
-    What was looked at, and the digests of the results of both sides.
+    Which baseline was looked at, and the digests of the results of both sides.
 
-    :param at: digest of cases, what scores them, and a baseline, by its results or its name.
+    A baseline is known by its name, by the path of its file, by the digest of a system that ran beside the candidate,
+    or by the system and the rubric of a pinned run. Which cases were compared plays no part.
+
+    :param at: digest of what the baseline is known by; ``by`` says what that is, and is ``None`` in what an older
+        version wrote, which knew baselines otherwise.
+    :param results: the digests of both sides.
+    :param alike: digests of the baseline's results, or of its bytes: it is the same baseline if it has one of them.
+    :param becomes: that digest of the candidate: what the baseline is alike once the candidate has become it.
+    :param promoted: the candidate was promoted at this look.
+    :param new_series: why a person began a new series of looks at this baseline.
     :param looks: how alpha is divided: if by ``spend:K``, the first look of a series says so for all.
-    :param cases: digest of the cases alone, if a series may go on with other cases.
     :param decision: that of an Acceptor, which its search is not told.
     :param labels: of the cases, as :mod:`benchgate.gates.run_diff` has them; with others this is another look.
     :param relabelled: the first have changed since the pin, which counts as a look, as each change does.
@@ -73,8 +84,12 @@ class Looked(WireModel):
 
     at: Sha256
     results: Results
+    by: Literal["name", "file", "system", "pin"] | None = None
+    alike: Sha256 | None = None
+    becomes: Sha256 | None = None
+    promoted: bool = False
+    new_series: Text | None = None
     looks: str = "count"
-    cases: Sha256 | None = None
     decision: LookDecision | None = None
     labels: Mapping[str, str] = Field(default_factory=empty_mapping)
     relabelled: bool = False
@@ -83,8 +98,65 @@ class Looked(WireModel):
 
     @cached_property
     def seen(self) -> Seen:
-        """What makes this a look of its own, of those at the same thing."""
+        """What makes this a look of its own, of those at the same baseline."""
         return self.results, tuple(sorted(self.labels.items()))
+
+    @property
+    def keys(self) -> Iterator[str]:
+        """What the series of this look is found by, first what says most exactly which baseline it is."""
+        if self.alike is not None:
+            yield self.alike
+        yield self.at
+
+
+class Series:
+    """
+    The looks at one baseline, in their order.
+
+    It ends when a candidate that it promoted becomes the baseline, or when a person begins a new one.
+
+    :param reason: why a person began it; ``None`` if nobody did.
+    :param uncounted: the looks at this baseline before that.
+    :param others: the series at this baseline by their reasons: one that was begun once is not begun again.
+    :param after: how many looks by an older version, at whatever baseline, do not count because it began after them.
+    """
+
+    def __init__(
+        self,
+        reason: str | None = None,
+        *,
+        uncounted: int = 0,
+        others: dict[str | None, Series] | None = None,
+        after: int = 0,
+    ) -> None:
+        self.reason = reason
+        self.uncounted = uncounted
+        self.others = {} if others is None else others
+        self.after = after
+        self.looks: dict[Seen, Looked] = {}
+        self.numbers: dict[Seen, LookNumber] = {}
+        self.promoted: set[str] = set()
+
+    def length(self, *more: Looked) -> int:
+        """Return how many looks it has, if there are more than it knows; a change of labels counts as one."""
+        looks = [*self.looks.values(), *more]
+        count = len(looks)
+        if looks and looks[0].relabelled:
+            count += 1
+        known: list[Mapping[str, str]] = []
+        for look in looks:
+            if look.labels in known:
+                continue
+            # New cases alone cost no more than the look at them: nobody has seen how the candidate does on them.
+            if known and not has_grown(known[-1], look.labels):
+                count += 1
+            known.append(look.labels)
+        return count
+
+    @property
+    def old(self) -> int:
+        """How many of its looks an older version wrote."""
+        return sum(look.by is None for look in self.looks.values())
 
 
 class Tally:
@@ -92,30 +164,39 @@ class Tally:
     Counts looks in their order.
 
     :param unknown: looks of which nothing is known; they count for everything that is looked at.
-    :param series: what was added, by what was looked at and by the results.
     """
 
     def __init__(self) -> None:
         self.unknown = 0
-        self.series: dict[str, dict[Seen, Looked]] = {}
-        self._numbers: dict[tuple[str, Seen], int] = {}
+        self._old = 0
+        self._is_over = False
+        self._series: dict[str, Series] = {}
 
     def number(self, looked: Looked) -> LookNumber:
         """Return the number that a look has or would have; results that were seen have that of the first time."""
-        seen, place = self.series.get(looked.at, {}), (looked.at, looked.seen)
-        series = (*seen.values(), looked)
-        changes = len({one.seen[1] for one in series}) - 1 + series[0].relabelled
-        new = len(series) + changes + self.unknown
-        number = LookNumber(self._numbers.get(place, new))
+        series = self._series_of(looked)
+        seen = series.looks
+        count = series.length(looked) + self.unknown
+        if looked.by is not None:
+            # Looks by an older version may have been looks at this baseline.
+            count += max(0, self._old - series.old - series.after)
+        number = LookNumber(series.numbers.get(looked.seen, count))
+        number.new_series = series.reason
+        number.uncounted = series.uncounted
         others = (one for one in reversed(seen.values()) if one.results[1] == looked.results[1])
-        if before := next((one for one in others if one.labels != looked.labels), None):
+        before = next((one for one in others if one.labels != looked.labels), None)
+        if before is not None:
             number.relabelled = relabelled(before.labels, looked.labels)
         first = next(iter(seen.values()), looked)
         if first.looks != looked.looks and "spend:" in first.looks + looked.looks:
             number.otherwise = first.looks
-        if first.cases != looked.cases:
-            number.earlier = tuple(one.folder for one in seen.values() if one.folder)
+        number.earlier = tuple(one.folder for one in seen.values() if one.folder is not None)
+        number.unlike = tuple(_unlike(seen.values(), looked))
         return number
+
+    def looks_of(self, looked: Looked) -> tuple[Looked, ...]:
+        """Return the looks of the series that a look belongs to."""
+        return tuple(self._series_of(looked).looks.values())
 
     def has(self, looked: Looked) -> bool:
         """
@@ -123,15 +204,73 @@ class Tally:
 
         :raises EvalError: the series is over, so that it gets no further look.
         """
-        seen = self.series.get(looked.at, {})
+        if self._is_over:
+            # Of such a line nobody knows which search it ended.
+            why = "an older version ended a search in this ledger; begin another ledger"
+            raise EvalError(why)
+        seen = self._series_of(looked).looks
         if seen and next(reversed(seen.values())).over and not looked.over:
             raise EvalError("details() ended this search: what it told would be searched on")
         there = seen.get(looked.seen)
-        return there is not None and (looked.decision is None or there.decision is not None)
+        if there is None or (looked.decision is not None and there.decision is None):
+            return False
+        return there.promoted or not looked.promoted
 
     def add(self, looked: Looked) -> LookNumber:
         """Count a look, and return its number."""
         number = self.number(looked)
-        self._numbers.setdefault((looked.at, looked.seen), number)
-        self.series.setdefault(looked.at, {})[looked.seen] = looked
+        series = self._series_of(looked)
+        is_new = looked.seen not in series.looks
+        series.others[series.reason] = series
+        series.numbers.setdefault(looked.seen, number)
+        series.looks[looked.seen] = looked
+        if looked.promoted and looked.becomes is not None:
+            series.promoted.add(looked.becomes)
+        for key in looked.keys:
+            self._series[key] = series
+        if looked.by is None and looked.over:
+            self._is_over = True
+        elif looked.by is None and is_new:
+            self._old += 1
         return number
+
+    def _series_of(self, looked: Looked) -> Series:
+        """Return the series that a look belongs to, which may be a new one."""
+        found = next((self._series[key] for key in looked.keys if key in self._series), None)
+        if found is None:
+            is_promoted = any(looked.alike in series.promoted for series in self._series.values())
+            found = Series(after=self._old if is_promoted else 0)
+        elif looked.alike in found.promoted:
+            found = Series(after=self._old)
+        if looked.new_series is None:
+            return found
+        if looked.new_series in found.others:
+            return found.others[looked.new_series]
+        uncounted = found.uncounted + found.length()
+        return Series(looked.new_series, uncounted=uncounted, others=found.others, after=self._old)
+
+
+def has_grown(before: Mapping[str, str], now: Mapping[str, str]) -> bool:
+    """Return whether labels differ by those of new cases alone."""
+    if any(now.get(name) != value for name, value in before.items()):
+        return False
+    more = now.keys() - before.keys()
+    new = {name.removeprefix(CASE) for name in more if name.startswith(CASE)}
+    return all(name.startswith(CASE) or name.partition(" of ")[2] in new for name in more)
+
+
+def _unlike(seen: Iterable[Looked], looked: Looked) -> Iterator[Path]:
+    """Yield the folders of looks with other cases, labels or results of the baseline; the first of those that agree."""
+    if looked.by == "file":  # of a log, a part of the rows may be another question
+        return
+    known = [_compared(looked)]
+    for one in seen:
+        if one.folder is not None and _compared(one) not in known:
+            known.append(_compared(one))
+            yield one.folder
+
+
+def _compared(looked: Looked) -> tuple[str | None, Mapping[str, str]]:
+    # A baseline that runs too has other results each time.
+    of_baseline = None if looked.by == "system" else looked.results[0]
+    return of_baseline, looked.labels

@@ -146,6 +146,7 @@ def deployed(class_path: Path, runs: Path) -> Iterator[Line]:
     else:
         yield Line("since", f"{pin.at:%Y-%m-%d %H:%M} UTC, by {pin.by or 'nobody who was named'}")
         yield from (Line("reason", text) for text in (pin.reason,) if text)
+        yield from (Line("looks", f"counted anew: {text}") for text in (pin.new_series,) if text)
         yield Line("change", pin.change)
         for one in reversed(pin.extends):
             yield Line("extends", _pinned_before(one))

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from benchgate.gates.baseline import Baseline
     from benchgate.gates.judge import Gate, Judgement
     from benchgate.gates.labels import Label, Whose
+    from benchgate.gates.looks import LookNumber
     from benchgate.gates.policy import GatePolicy
     from benchgate.looks.chain import Counting
     from benchgate.models import BenchCase, BenchRunReport, Side
@@ -159,7 +160,7 @@ def stopping(
     before = baseline.report
     assert before is not None  # noqa: S101 - else nothing is decided
     policy = request.bench.policy
-    number = counter_of(count, policy)
+    number = counter_of(count, baseline, policy)
     side = arm(before, trials.report(baseline.sha256))
     places = {case_id: place for place, case_id in enumerate(ordered(side))}
     trials.keys = tuple(sorted(trials.keys, key=lambda key: places.get(key[0], -1)))
@@ -178,20 +179,36 @@ def stopping(
     return check
 
 
-def facts_of_logs(before: BenchRunReport, after: BenchRunReport, policy: GatePolicy) -> RunFacts:
-    """Return what two logs say, a baseline's and a candidate's, which were read as reports."""
+def facts_of_logs(
+    before: BenchRunReport,
+    after: BenchRunReport,
+    policy: GatePolicy,
+    *,
+    place: str | None = None,
+    new_series: str | None = None,
+) -> RunFacts:
+    """
+    Return what two logs say, a baseline's and a candidate's, which were read as reports.
+
+    :param place: of the baseline's log, as :class:`~benchgate.gates.baseline.Baseline` has it.
+    :param new_series: why a person begins a new series of looks at it.
+    """
+    baseline = replace(baseline_beside(before), place=place, new_series=new_series)
     return RunFacts(
         report=after,
         policy=policy,
         choice=BaselineChoice(path=None, binding=True, requested=True, system=before.system),
-        baseline=baseline_beside(before),
+        baseline=baseline,
         exit_rule="gate",
     )
 
 
 def judged(facts: RunFacts, count: Counting | None, gates: Iterable[Gate] = ()) -> Judgement:
     """Decide; ``count`` is ``None`` if nobody counts looks."""
-    counter = counter_of(count, facts.policy, is_beside=facts.beside is not None) if count else None
+    counter = None
+    if count is not None:
+        is_beside = facts.beside is not None
+        counter = counter_of(count, facts.baseline, facts.policy, is_beside=is_beside)
     return judge(facts, gates=gates, count=counter)
 
 
@@ -210,18 +227,26 @@ def publish(
     from benchgate.artifacts.record import record_entry
 
     last = judgement
-    counter = counter_of(count, judgement.policy, is_beside=judgement.beside is not None)
+    is_beside = judgement.beside is not None
+    counter = counter_of(count, judgement.baseline, judgement.policy, is_beside=is_beside)
 
     def entry(slot: ChainSlot) -> Entry:
         nonlocal last
         before = judgement.baseline.report if judgement.baseline else None
         look = counter(before, judgement.report) if judgement.look and before else None
-        if look is not None and (look != judgement.look or look.otherwise or look.relabelled):
+        if look is not None and _is_other(look, judgement.look):
             last = judge(judgement, count=counter, asked=judgement)
         return record_entry(last, terms(), finished, slot)
 
     published = store.publish(judgement.reports, entry)
     return last, published
+
+
+def _is_other(look: LookNumber, judged: int | None) -> bool:
+    """Return whether a look may be another one than the one that was judged: another run may have ended since."""
+    if look != judged or look.otherwise is not None:
+        return True
+    return bool(look.relabelled or look.unlike or look.new_series)
 
 
 def record_reports(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from benchgate.artifacts.pin import PIN_FILE, Extended
+from benchgate.artifacts.pin import Extended
 from benchgate.artifacts.run_kinds import RunRecord
 from benchgate.audit.chain import RECORD_FILE, numbered
 from benchgate.check.cases import read_cases
 from benchgate.check.pinned import differences
-from benchgate.gates.baseline import FILE_NAME, read_baseline
+from benchgate.gates.baseline import FILE_NAME, PIN_FILE, read_baseline
 from benchgate.gates.decision import PREFIX
 from benchgate.gates.rules import not_computed
 from benchgate.verify.verification import verify_class
@@ -131,7 +131,12 @@ def extended_pins(
         said: dict[str, Any] = {"by": None, "at": None, "reason": None}
         pin = known.get(part.sha256)
         if pin is not None:
-            said = {"by": pin.by, "at": pin.at, "reason": pin.reason}
+            said = {
+                "by": pin.by,
+                "at": pin.at,
+                "reason": pin.reason,
+                "new_series": pin.new_series,
+            }
         added = after.report.digests.cases.keys() - before.report.digests.cases.keys()
         found.append(
             Extended(

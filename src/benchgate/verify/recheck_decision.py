@@ -92,6 +92,8 @@ def baseline_faults(
     labels = [*since_pin(baseline.report, record.report)]
     yield from same("baseline.relabelled", labels, [*reference.relabelled])
     yield from same("baseline.outputs", outputs_digest(baseline.report), reference.outputs)
+    if reference.system is not None:  # an older version did not say it
+        yield from same("baseline.system", baseline.report.system, reference.system)
     there, here = arm(baseline.report, record.report), before.arm
     yield from same("evidence/baseline.json", _arm_values(there), _arm_values(here))
     if there.facts != here.facts:

@@ -11,6 +11,7 @@ import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from benchgate.artifacts.evidence_kinds import ArmReport
 from benchgate.artifacts.run_kinds import RunRecord
 from benchgate.audit.chain import (
     FOLDER_NAME,
@@ -29,7 +30,8 @@ from benchgate.errors import ArtifactError, Unreadable, brief
 from benchgate.gates.decision import PREFIX
 from benchgate.gates.looks import number_of
 from benchgate.gates.rules import not_computed
-from benchgate.looks.chain import ChainLooks, over_first
+from benchgate.looks.chain import ChainLooks
+from benchgate.looks.seen_cases import over_seen
 from benchgate.registry import TASK_CLASS_PATTERN
 from benchgate.verify.agreement import same
 from benchgate.verify.earlier import ChainRecord, earlier_faults
@@ -218,7 +220,7 @@ def _own_faults(
 ) -> Iterator[str]:
     yield from recheck_record(folder, record)
     if not _is_stated(record):
-        yield from _look_faults(record, number)
+        yield from _look_faults(folder, record, number)
     yield from earlier_faults(record, records)
 
 
@@ -227,11 +229,15 @@ def _is_stated(record: RunRecord) -> bool:
     return not_computed(record.rules) is not None
 
 
-def _look_faults(record: RunRecord, number: LookNumber | None) -> Iterator[str]:
+def _look_faults(folder: Path, record: RunRecord, number: LookNumber | None) -> Iterator[str]:
     yield from same("decision.look.number", number, number_of(record.decision.look))
-    if number and (seen := number_of(record.decision.look)):
-        over_first(number, record.report, record.policy)
-        for name in ("relabelled", "over_first"):
+    seen = number_of(record.decision.look)
+    if number is not None and seen is not None:
+        before = ArmReport.read_or_none(folder / "evidence" / "baseline.json")
+        if before is not None and number.unlike:
+            is_beside = record.rerun is not None
+            over_seen(number, before.arm, record.report, record.policy, is_beside=is_beside)
+        for name in ("relabelled", "over_seen", "new_series", "uncounted"):
             yield from same(f"decision.look.{name}", getattr(number, name), getattr(seen, name))
     is_said = f"{PREFIX}looks_mismatch" in record.decision.reason_codes
     if is_said != bool(number is not None and number.otherwise):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
-from benchgate.errors import excerpt
+from benchgate.errors import counted, excerpt
 from benchgate.gates.claim_reasons import confidence
 from benchgate.gates.conditions import CONDITIONS, INCOMPARABLE, REJECTING
 from benchgate.gates.decision import PREFIX
@@ -182,10 +182,16 @@ def _limits(policy: GatePolicy, figures: Figures | None) -> Iterator[str]:
 
 
 def looks(look: Look | None, policy: GatePolicy) -> str:
-    """Return how often the baseline was looked at; nothing of a first look at the whole of alpha."""
-    if look is None or (look.number == 1 and look.can_promote and look.alpha == policy.alpha):
+    """Return how often the baseline was looked at; nothing of a first look at all of alpha, unless it begins anew."""
+    if look is None:
+        return ""
+    is_first = look.number == 1 and look.can_promote and look.alpha == policy.alpha
+    if is_first and look.new_series is None:
         return ""
     text = f"candidate no. {look.number} compared with this baseline"
+    if look.new_series is not None:
+        begun = f"which a person began after {counted(look.uncounted, 'look')}"
+        text += f" in a new series, {begun} ({shortened(look.new_series)})"
     if not look.can_promote:
         can = "can no longer" if look.number > 1 else "cannot"
         return f"{text}: so few cases {can} be promoted, whatever their scores"
