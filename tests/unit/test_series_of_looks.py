@@ -194,5 +194,5 @@ def test_advice_to_add_cases_says_what_the_next_look_costs():
     assert held.next_step.startswith("add cases: about ")
     assert held.next_step.endswith(another_look(make_policy({}), 1))
     same = accept(BEFORE, BEFORE, policy={**PAIRED, "score_range": [0, 1]})
-    assert "more cases will not help" in same.next_step
+    assert "more cases with the same results show no gain" in same.next_step
     assert "look 2" not in same.next_step

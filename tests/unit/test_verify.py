@@ -886,7 +886,7 @@ def test_what_other_rules_decided_is_valid_and_not_computed_again(old, monkeypat
         raise AssertionError("computed again")
 
     monkeypatch.setattr("benchgate.verify.facts.decision_of", refuse)
-    monkeypatch.setattr("benchgate.verify.verification.over_first", refuse)
+    monkeypatch.setattr("benchgate.verify.verification.over_seen", refuse)
     one = found(old)
     assert one.faults == ()
     assert one.stated == dict.fromkeys(range(1, 6), 0)
