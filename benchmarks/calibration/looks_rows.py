@@ -92,7 +92,7 @@ def _policies(population: Population) -> dict[str, GatePolicy]:
     return {rule: GatePolicy(**common, looks=rule) for rule in ("count", "spend")}
 
 
-def _promising(before: Any, after: Any) -> bool:
+def promising(before: Any, after: Any) -> bool:
     """Whether t is at least 1.5 by either test: no test of the gate passes below 1.9, and to ask it takes long."""
     n, delta = len(before), float(np.mean(after - before))
     paired, plain = (
@@ -103,7 +103,7 @@ def _promising(before: Any, after: Any) -> bool:
 
 
 def _promotes(before: Any, after: Any, policy: GatePolicy, look: int) -> bool:
-    if not _promising(before, after):
+    if not promising(before, after):
         return False
     sides = (arm(side, named=True) for side in (before, after))
     return compare_vectors(*sides, policy, look=look).decision.promotion_allowed
@@ -191,7 +191,7 @@ def _climbed_in(
 def _accepted(
     before: Any, after: Any, policy: dict[str, Any], ledger: LookLedger, name: str
 ) -> bool:
-    if not _promising(before, after):  # a look all the same
+    if not promising(before, after):  # a look all the same
         sides = (arm(side, named=True) for side in (before, after))
         ledger.add(looked_at_arms(*sides, make_policy(policy), KnownBy(name=name)))
         return False
