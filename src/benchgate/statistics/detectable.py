@@ -321,13 +321,6 @@ class _Changes:
     goal: Goal
     is_exact: bool
 
-    @property
-    def step(self) -> float:
-        """The part of a case that the test asks for in addition: sign-flip cannot use its whole level."""
-        if self.is_exact:
-            return 0.0
-        return 0.5
-
     def effect(self) -> float | None:
         """Return the smallest share of gains, less losses, that n cases find; None if they find none."""
         n = self.n
@@ -341,7 +334,7 @@ class _Changes:
             return few
         # sqrt(n) * effect - least = power * sqrt(share - effect**2)
         level, power = self.goal.quantiles
-        least = level * math.sqrt(self.share) + self.step / math.sqrt(n)
+        least = level * math.sqrt(self.share)
         a = n + power * power
         b = math.sqrt(n) * least
         root = math.sqrt(max(0.0, b * b - a * (least**2 - power**2 * self.share)))
@@ -371,7 +364,7 @@ class _Changes:
             sd_at_null = math.sqrt(changed)
         level, power = self.goal.quantiles
         sds = level * sd_at_null + power * sd
-        root = (sds + math.sqrt(sds * sds + 4.0 * beyond * self.step)) / (2.0 * beyond)
+        root = sds / beyond
         fewest = self.goal.fewest(exact=self.is_exact)
         enough_gains = float(special.gammaincinv(fewest, self.goal.power)) / self.target
         return _whole(max(root * root, enough_gains))
