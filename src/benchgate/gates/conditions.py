@@ -24,7 +24,7 @@ OFF: Final = (None, "standard", "optional", "any")
 
 class Condition(NamedTuple):
     """
-    What is known of a condition whatever the figures are; its check is in ``decide``.
+    What is known of a condition whatever the figures are. The checks are in ``decide`` and in what it calls.
 
     :param headline: that it failed, where the message has more than a first line can; ``it`` is the candidate.
     :param step: what to do first about a hold because of it, or what says so; options as of ``benchgate run``.

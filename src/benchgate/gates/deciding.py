@@ -102,7 +102,7 @@ WAYS: Final = (
 )
 """The ways to decide, the most special first; the last one always applies."""
 
-TESTS_OF_MEANS: Final = (WAYS[1], *WAYS[3:])
+TESTS_OF_MEANS: Final = tuple(row for row in WAYS if row.way not in (CaseByCase, PassFail))
 """Those that compare means whatever the claim is, and so never count gains and losses."""
 
 

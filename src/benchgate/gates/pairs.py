@@ -77,7 +77,12 @@ class Pairs(MeanInference):
 
     @property
     def test_interval(self) -> Ends:
-        """The interval of both tests; where patterns were drawn for it, it is not on another side of 0 than p is."""
+        """
+        The interval of both tests.
+
+        It agrees with p about ``min_delta`` from below and about 0 from above, also where patterns were drawn for it or
+        where only ties let the test pass.
+        """
         low, high = paired_interval(
             self.compared.differences, self.compared.pair_labels, alpha=self.policy.alpha
         )
