@@ -510,6 +510,12 @@ def test_lowered_samples_of_the_baseline_contradict_the_baseline(out):
     assert any(message.startswith("evidence/baseline.json.1.0 is 0.0") for message in messages)
 
 
+def test_a_record_that_does_not_say_whose_run_its_baseline_is_is_invalid(out):
+    """Without it a look at that baseline, pinned anew, would be the first one."""
+    messages = forge(out, 5, lambda raw, _: raw["baseline"].pop("system"))
+    assert "baseline.system: missing, and looks at the baseline are counted by it" in messages
+
+
 def test_a_softened_severity_contradicts_the_taxonomy(out):
     def edit(raw, folder):
         raw["severities"]["harm"] = "warn"
