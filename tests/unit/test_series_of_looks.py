@@ -63,7 +63,7 @@ def test_a_person_begins_a_new_series_by_saying_why(path):
     other = begun(6, "and again")
     assert (other.number, other.uncounted) == (1, 5)
     assert begun(7, "the data were wrong").number == 4  # what was begun is not begun again
-    for ledger, why in ((None, "no ledger"), (LookLedger(path), " ")):
+    for ledger, why in ((None, "no ledger"), (LookLedger(path), " "), (LookLedger(path), 5)):
         with pytest.raises(EvalError, match="new_series"):
             accept(BEFORE, side(1), ledger=ledger, incumbent="v1", new_series=why)
 

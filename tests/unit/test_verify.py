@@ -510,6 +510,12 @@ def test_lowered_samples_of_the_baseline_contradict_the_baseline(out):
     assert any(message.startswith("evidence/baseline.json.1.0 is 0.0") for message in messages)
 
 
+def test_a_record_that_does_not_say_whose_run_its_baseline_is_is_invalid(out):
+    """Without it a look at that baseline, pinned anew, would be the first one."""
+    messages = forge(out, 5, lambda raw, _: raw["baseline"].pop("system"))
+    assert "baseline.system: missing, and looks at the baseline are counted by it" in messages
+
+
 def test_a_softened_severity_contradicts_the_taxonomy(out):
     def edit(raw, folder):
         raw["severities"]["harm"] = "warn"
@@ -847,11 +853,20 @@ WHY = f"decided by rules 0, this benchgate has rules {RULES}: not computed again
 
 
 def without_rules(raw, folder):
-    """Make a record one from before rules had a number."""
+    """Make a record one from before rules had a number: it lacks what was not written then."""
     del raw["rules"]
+    if "sha256" in raw["baseline"]:
+        del raw["baseline"]["system"]
+    path = folder / "evidence" / "significance.json"
+    tests = json.loads(path.read_bytes())
+    if tests["significance"]["paired"] is not None:
+        del tests["significance"]["paired"]["p_half_ties"]
+    path.write_text(json.dumps(tests))
     path = folder / "evidence" / "proof.json"
     proof = json.loads(path.read_bytes())
     del proof["rules"]
+    significance = (folder / "evidence" / "significance.json").read_bytes()
+    proof["artifact_sha256"]["significance_report"] = sha256_hex(significance)
     path.write_text(json.dumps(proof))
 
 
@@ -873,8 +888,9 @@ def old(out):
         path = folder / "record.json"
         raw = json.loads(path.read_bytes())
         without_rules(raw, folder)
-        proof = (folder / "evidence" / "proof.json").read_bytes()
-        raw["evidence_files"]["proof.json"] = sha256_hex(proof)
+        for name in ("significance.json", "proof.json"):
+            data = (folder / "evidence" / name).read_bytes()
+            raw["evidence_files"][name] = sha256_hex(data)
         path.write_text(json.dumps(raw))
     rechained(out)
     copied(out)

@@ -18,7 +18,7 @@ from benchgate.gates.vectors import compare_vectors
 from benchgate.models import BenchScore, TrialResult
 from benchgate.pytest_plugin.item_outcome import failure_text
 from benchgate.trials.executor import TrialRecord
-from benchgate.wording.block import Door, gate_lines
+from benchgate.wording.block import Door, gate_lines, p_value
 from benchgate.wording.decision import OF_PROMOTIONS, DecisionView, ShownRemark
 from benchgate.wording.lines import Line, at_door, laid_out
 
@@ -59,6 +59,28 @@ def test_a_promotion_says_what_may_replace_what_and_what_it_may_have_overlooked(
     careful = [line.text for line in lines[-2:]]
     assert careful[0].startswith("harm that rose by 0.05 would slip through in ")
     assert careful[1].startswith("a loss of 0.91 in 1 of 6 cases ")
+
+
+@pytest.mark.parametrize(
+    ("p", "text"),
+    [
+        (None, "no p"),
+        (0.00009, "p < 0.0001"),
+        (0.0072, "p 0.0072"),
+        (0.027, "p 0.027"),
+        (0.04996, "p 0.050"),
+        (0.05, "p 0.050"),
+        (0.0501, "p 0.0501"),
+        (0.050004, "p 0.050004"),
+    ],
+)
+def test_a_p_is_shown_on_the_side_of_the_level_where_it_is(p, text):
+    assert p_value(p, 0.05) == text
+
+
+def test_where_all_gains_are_equal_no_p_is_asked_for():
+    text = shown(arm((0.2,) * 16), arm((0.8,) * 16))[1]
+    assert text["test"] == "paired, no p, the exact bound decides, 16 cases"
 
 
 def test_a_hold_says_what_is_missing_and_what_would_settle_it():

@@ -153,7 +153,8 @@ class PairedFigures(WireModel):
     """
     The paired test of the difference minus ``min_delta``: one-sided p of t and of sign-flip.
 
-    :param p_sign_flip: the exact one, and ``p_half_ties`` the one that decides, in which ties count half.
+    :param p_sign_flip: the exact one, and ``p_half_ties`` the one that decides, in which ties count half: left out where
+        rules 0 decided, which had none.
     """
 
     n: int
@@ -161,7 +162,7 @@ class PairedFigures(WireModel):
     df: Number | None
     p_t: Number | None
     p_sign_flip: Number
-    p_half_ties: Number
+    p_half_ties: Number | None = Field(default=None, exclude_if=lambda p: p is None)
     sign_flip_method: Literal["exact", "monte_carlo"]
     n_resamples: int | None
     seed: int | None

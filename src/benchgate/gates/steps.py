@@ -53,7 +53,10 @@ def no_gain(figures: Figures, policy: GatePolicy) -> str:
         return f"improve the candidate: more cases with the same results show no gain; {instead}{shown}"
     high = figures.significance.delta_ci_high
     if high is not None and high > policy.min_delta:
-        return f"improve it; or add cases and --policy=target_effect=X; or {instead}"
+        cases = "cases"
+        if figures.significance.clusters is not None:
+            cases = "cases from new sources"
+        return f"improve it; or add {cases} and --policy=target_effect=X; or {instead}"
     return f"more cases will not help: improve the candidate; {instead}"
 
 

@@ -93,7 +93,8 @@ def accept(
         raise EvalError(
             "a ledger counts looks at a name: give incumbent=NAME, that of the baseline"
         )
-    if new_series is not None and (ledger is None or not new_series.strip()):
+    is_reason = isinstance(new_series, str) and new_series.strip()
+    if new_series is not None and (ledger is None or not is_reason):
         raise EvalError("new_series: expected a text that says why, and a ledger to count in")
     known = KnownBy(name=incumbent, new_series=new_series)
     if isinstance(before, Arm) and isinstance(after, Arm):

@@ -81,12 +81,14 @@ def unchanged_rise_chance(
     :param n: cases of a run.
     :param limit: largest rise of the mean that is allowed, in the unit of the penalties.
     :param trials: independent trials of each case, as multiples of those that the penalties are means of.
-    :returns: 0.0 if the penalties do not vary.
+    :returns: 0.0 if the penalties do not vary, or by no more than the limit.
     """
     if not penalties:
         return 0.0
     highest = max(penalties)
-    if min(penalties) == highest:
+    lowest = min(penalties)
+    # No two means differ by more. So nothing is divided by a penalty that is as good as 0, either.
+    if lowest == highest or highest - lowest <= limit:
         return 0.0
     draws = n * trials
     if {*penalties} <= {0.0, highest}:

@@ -64,6 +64,8 @@ def _baseline(folder: Path, record: RunRecord, before: ArmReport | None) -> Iter
     if reference is None:
         yield "evidence/baseline.json: the record names no baseline"
         return
+    if reference.system is None and record.rules > 0:  # those before did not say it
+        yield "baseline.system: missing, and looks at the baseline are counted by it"
     ids = {sample.case_id for sample in before.samples}
     if not ids <= {result.case_id for result in record.report.per_case}:
         yield "evidence/baseline.json: has other cases than the run"
@@ -92,7 +94,7 @@ def baseline_faults(
     labels = [*since_pin(baseline.report, record.report)]
     yield from same("baseline.relabelled", labels, [*reference.relabelled])
     yield from same("baseline.outputs", outputs_digest(baseline.report), reference.outputs)
-    if reference.system is not None:  # an older version did not say it
+    if reference.system is not None:
         yield from same("baseline.system", baseline.report.system, reference.system)
     there, here = arm(baseline.report, record.report), before.arm
     yield from same("evidence/baseline.json", _arm_values(there), _arm_values(here))

@@ -45,6 +45,8 @@ QUIET: Final = frozenset(
 """Notes that change nothing for a reader who asks for no details."""
 
 MOST_NOTES: Final = 2
+MOST_DIGITS: Final = 8
+"""Of a p that is all but the level."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -218,15 +220,22 @@ def _test(view: DecisionView) -> Iterator[Line]:
     above = f" for a gain above {least:g}" if least else ""
     if view.policy and view.policy.margin and tests.p_value is not None:
         above = f" that it is worse by {view.policy.margin:g}"
-    p = f"{p_value(tests.p_value)}{above} (needed {tests.alpha:.3g})"
+    p = f"{p_value(tests.p_value, tests.alpha)}{above} (needed {tests.alpha:.3g})"
+    if tests.p_value is None and tests.exact_lower_bound is not None:
+        p = "no p, the exact bound decides"
     yield Line("test", f"{name}, {p}, {size}")
 
 
-def p_value(p: float | None) -> str:
-    """Return a p-value for people."""
+def p_value(p: float | None, level: float) -> str:
+    """Return a p-value for people, with so many digits that it is on the side of the level where it is."""
     if p is None:
         return "no p"
-    return "p < 0.0001" if p < 0.0001 else f"p {p:.{3 if p >= 0.01 else 4}f}"
+    if p < 0.0001:
+        return "p < 0.0001"
+    digits = 3 if p >= 0.01 else 4
+    while digits < MOST_DIGITS and (round(p, digits) <= level) != (p <= level):
+        digits += 1
+    return f"p {p:.{digits}f}"
 
 
 def _careful(view: DecisionView, *, is_all: bool) -> Iterator[Line]:

@@ -142,6 +142,16 @@ def test_clusters_are_what_is_lacking_where_cases_share_sources():
     assert "more cases of the 12 sources there are tell little" in step
 
 
+def test_a_gain_that_is_too_small_takes_new_sources_where_cases_share_some():
+    rows = [[0.5 + (number % 5) / 100] for number in range(60)]
+    later = [[0.51 + (number % 3) / 100] for number in range(60)]
+    names = tuple(f"p{number % 12}" for number in range(60))
+    decision = decided(side(rows, clusters=names), side(later, clusters=names))
+    assert message(decision, "gain_excluded")
+    said = "improve it; or add cases from new sources and --policy=target_effect=X"
+    assert decision.next_step.startswith(said)
+
+
 # Harm
 
 

@@ -214,3 +214,8 @@ def test_trials_lower_the_chance_that_an_unchanged_agent_is_rejected() -> None:
 @pytest.mark.parametrize("pool", [(), (0.0, 0.0), (1.0, 1.0, 1.0)])
 def test_harm_that_does_not_vary_rejects_no_unchanged_agent(pool: Sequence[float]) -> None:
     assert unchanged_rise_chance(pool, 10, limit=0.0) == 0.0
+
+
+@pytest.mark.parametrize("pool", [[0.0, 5e-324], [0.0, 1e-200, 2e-200]])
+def test_penalties_that_are_as_good_as_0_never_rise_by_more_than_is_allowed(pool):
+    assert unchanged_rise_chance(pool, 10, limit=0.05) == 0.0
