@@ -153,8 +153,8 @@ class PairedFigures(WireModel):
     """
     The paired test of the difference minus ``min_delta``: one-sided p of t and of sign-flip.
 
-    :param p_sign_flip: the exact one, and ``p_half_ties`` the one that decides, in which ties count half: left out where
-        rules 0 decided, which had none.
+    :param p_sign_flip: the exact one, and ``p_half_ties`` the one that decides, in which ties count half. Rules 0
+        had no such p, and what they decided leaves it out.
     """
 
     n: int

@@ -49,7 +49,7 @@ def difference(figures: Significance | None, margin: float | None = None) -> str
     test = {"pass_fail": "exact test of pass and fail"}.get(figures.test, f"{figures.test} test")
     level = confidence(figures.alpha)
     of = f" that it is worse by {margin:g}" if margin and figures.p_value is not None else ""
-    return f"{text}, {level} interval {between}; {p_value(figures.p_value)}{of} ({test})"
+    return f"{text}, {level} interval {between}; {p_value(figures.p_value, figures.alpha)}{of} ({test})"
 
 
 def other_rules(source: Source) -> str | None:
