@@ -109,7 +109,7 @@ def test_the_page_shows_the_recorded_figures_and_no_others(compared):
     assert record["decision"]["outcome"].upper() in page.text
     for value in ("mean_delta", "delta_ci_low", "delta_ci_high"):
         assert words.signed(figures[value]) in page.text
-    assert words.p_value(figures["p_value"]) in page.text
+    assert words.p_value(figures["p_value"], figures["alpha"]) in page.text
     assert f"{record['report']['passed_count']} of {record['report']['case_count']}" in page.text
     hidden = {"note_safety_power", "note_unseen_break"}  # a hold promotes nothing
     for remark in record["decision"]["remarks"]:
