@@ -85,6 +85,32 @@ def _levels(*levels: tuple[float, float]) -> Callable[[Generator, tuple[int, int
     return lambda rng, shape: rng.choice(values, p=shares, size=shape)
 
 
+def graded(*levels: tuple[float, float], better: tuple[tuple[float, float], ...] = ()) -> Draw:
+    """
+    Draw pairs of scores in [0, 1] whose differences have some values, each with its share of the cases.
+
+    :param better: values and shares of a candidate that gains; without them the gain is added to each difference.
+    """
+
+    def draw(rng: Generator, reps: int, n: int, gain: float) -> tuple[Any, Any]:
+        shift = gain
+        law = levels
+        if gain and better:
+            shift = 0.0
+            law = better
+        d = _levels(*law)(rng, (reps, n)) + shift
+        before = np.maximum(0.0, -d)
+        return before, before + d
+
+    return draw
+
+
+def _rare_losses(rng: Generator, shape: tuple[int, int]) -> Any:
+    """Draw differences of mean 0, deviation .06 and skewness -4: 4 % of the cases lose up to .45."""
+    loss = np.where(rng.random(shape) < 0.0415, rng.uniform(0.0, 0.45, shape), 0.0)
+    return np.maximum(-0.45, rng.normal(0.0415 * 0.225, 0.03, shape) - loss)
+
+
 def _ties(rng: Generator, shape: tuple[int, int]) -> Any:
     return np.where(rng.random(shape) < 0.85, 0.0, rng.exponential(0.1, shape)) - 0.015
 
@@ -164,6 +190,12 @@ NEEDED = (
 
 _CREDIT = _levels((0.25, 0.6), (0.0, 0.2), (-0.75, 0.2))
 _RARE = _levels((0.0, 0.9), (0.1, 0.08), (-0.4, 0.02))
+_COARSE = graded(
+    (0.25, 0.6),
+    (0.0, 0.2),
+    (-0.75, 0.2),
+    better=((0.25, 0.7), (0.0, 0.2), (-0.75, 0.1)),
+)
 SOURCES = {number: (2, 3, 5, 8, 10, 15, 1, 6, 12, 4)[:number] for number in (6, 8, 10)}
 """Sizes of so many clusters."""
 SKEWED = (
@@ -183,6 +215,27 @@ SKEWED = (
     _pairs("normal", 0.5, (10, 20, 50), differing(lambda rng, shape: rng.normal(0, 1, shape), 1.0)),
     _pairs("90 % unchanged, 2 % lose .4", 0.5, (50,), differing(_RARE, 0.062)),
     _pairs("85 % unchanged, right tail", 0.5, (20, 50), differing(_ties, 0.053)),
+    _pairs("4 % lose up to .45", 0.5, (10, 20, 50), differing(_rare_losses, 0.06)),
+    _pairs("+.25, 0, -.75", 0.1, (10, 20, 30, 50), _COARSE),
+    _pairs("+.25, 0, -.75 without a range", 0.1, (10, 20, 30, 50), _COARSE),
+    _pairs(
+        "60/30/10 % of 0, +1/3, -1",
+        0.18,
+        (10, 12, 20, 30),
+        graded((0.0, 0.6), (1 / 3, 0.3), (-1.0, 0.1)),
+    ),
+    _pairs(
+        "50/40/10 % of 0, +.25, -1",
+        0.18,
+        (10, 12, 20, 30),
+        graded((0.0, 0.5), (0.25, 0.4), (-1.0, 0.1)),
+    ),
+    _pairs(
+        "70/24/6 % of 0, +.25, -1",
+        0.14,
+        (10, 12, 20, 30),
+        graded((0.0, 0.7), (0.25, 0.24), (-1.0, 0.06)),
+    ),
     *(
         _pairs(f"{number} clusters, sizes differ", 0.2, (sum(sizes),), sources(sizes, breaks=False))
         for number, sizes in SOURCES.items()

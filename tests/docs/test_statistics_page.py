@@ -258,13 +258,21 @@ def test_every_table_of_the_calibration_names_its_command(harness):
 
 
 @pytest.mark.parametrize(
-    "name", ["exponential left tail", "10 clusters of 5", "samples, beta .1: wide"]
+    ("name", "gain"),
+    [
+        ("exponential left tail", True),
+        ("partial credit", True),
+        ("90 % unchanged", False),
+        ("+.25, 0, -.75", True),
+        ("10 clusters of 5", True),
+        ("samples, beta .1: wide", True),
+    ],
 )
-def test_the_rule_of_the_table_on_skew_is_that_of_the_gate(harness, name):
+def test_the_rule_of_the_table_on_skew_is_that_of_the_gate(harness, name, gain):
     skew, further = harness("skew"), harness("further_scenarios")
     scenario = next(s for s in (*further.SKEWED, *further.CLUSTERS) if s.name.startswith(name))
     labels = further.cluster_labels(50) if scenario in further.CLUSTERS else None
-    sides = skew.sides_of(scenario, scenario.sizes[0], scenario.gain, 60)
+    sides = skew.sides_of(scenario, scenario.sizes[0], gain * scenario.gain, 60)
     _, now = skew.both(scenario, sides, labels, harness("numpy").random.default_rng(1))
     made = skew.asked(scenario, sides, labels, slice(None))
     assert [one.figures.significance.passed for one in made] == now.tolist()
