@@ -1,7 +1,7 @@
 """
 Measure what the guard against skewness changes: the rule before it and the rule with it, on the same draws.
 
-    python benchmarks/calibration/skew.py [--repetitions 10000]    # half an hour; 8 minutes for 2000
+    python benchmarks/calibration/skew.py --repetitions 2000    # 8 minutes
 
 Rows of 500 cases have 2,000 draws. Both rules are computed for all draws at once; a test holds them to those of the
 gate. ``before`` needs the exact sign-flip test and Student's t (of clusters CR2), or Welch's t. ``now`` counts ties of
