@@ -19,18 +19,24 @@ from benchgate.gates import pairs, pass_fail
 from benchgate.gates.figures import Arm
 from benchgate.gates.inference import Answers
 from benchgate.gates.policy import GatePolicy
-from benchgate.gates.two_samples import TwoSamples
+from benchgate.gates.two_samples import ConstantSamples, TwoSamples
 from benchgate.gates.vectors import compare_vectors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 
-def _without_bound(_: Any) -> Any:
-    """Answer by Welch's test alone."""
-    return lambda samples: Answers(
-        passed=samples.passed, limit=samples.policy.min_delta, p_value=samples.p_value
-    )
+def _without_bound(better: Any) -> Any:
+    """Answer by Welch's test alone where scores vary."""
+
+    def answer(samples: TwoSamples) -> Answers:
+        if isinstance(samples, ConstantSamples):
+            return better(samples)
+        return Answers(
+            passed=samples.passed, limit=samples.policy.min_delta, p_value=samples.p_value
+        )
+
+    return answer
 
 
 QUICK = {

@@ -196,7 +196,10 @@ def looks(look: Look | None, policy: GatePolicy) -> str:
         can = "can no longer" if look.number > 1 else "cannot"
         return f"{text}: so few cases {can} be promoted, whatever their scores"
     none = "it is no" if look.number == 1 else "none of them is"
-    return f"{text}: even if {none} better, the chance of a promotion by luck is {look.chance:.0%} by now"
+    # Small ones as the advice of a hold has them: 2.5 % and 4.9 %, not 2 % and 5 %.
+    decimals = 1 if look.chance < 0.1 else 0
+    chance = f"{look.chance:.{decimals}%}"
+    return f"{text}: even if {none} better, the chance of a promotion by luck is {chance} by now"
 
 
 def shortened(text: str) -> str:
