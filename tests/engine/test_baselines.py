@@ -548,3 +548,4 @@ def test_a_further_gate_that_objects_or_breaks_holds(pinned, sides, gate, object
     assert judgement.decision.reason_codes[0].endswith(f"gate:{name}")
     assert judgement.exit_status == (1 if judgement.broken else 10)
     assert bool(judgement.broken) is objection.startswith("the gate failed")
+    assert len({*judgement.failures}) == len(judgement.failures)

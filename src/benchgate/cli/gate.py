@@ -19,7 +19,7 @@ from benchgate.cli.options import (
 from benchgate.cli.proof import exit_status
 from benchgate.cli.say import complain, say, show
 from benchgate.errors import ArtifactError
-from benchgate.wire.argument_types import matching
+from benchgate.wire.argument_types import reason
 
 if TYPE_CHECKING:
     import argparse
@@ -76,7 +76,7 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
     )
     parser.add_argument(
         "--new-series",
-        type=matching(r"(?s:.*\S.*)", "a text", str.strip),
+        type=reason,
         metavar="REASON",
         help="with --ledger, of logs with --out too: count the looks at this baseline anew, and say why; each decision "
         "shows it",

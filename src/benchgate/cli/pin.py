@@ -13,7 +13,7 @@ from benchgate.cli.bench_code import bench_path
 from benchgate.cli.options import add_root, guarded
 from benchgate.cli.say import complain, say, show
 from benchgate.errors import EvalError, brief, few
-from benchgate.wire.argument_types import matching, run_name
+from benchgate.wire.argument_types import reason, run_name
 
 if TYPE_CHECKING:
     import argparse
@@ -49,14 +49,14 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
     add_root(parser)
     parser.add_argument(
         "--reason",
-        type=matching(r"(?s:.*\S.*)", "a text", str.strip),
+        type=reason,
         metavar="TEXT",
         help="why; required for a run that was rejected, has failures of severity block, is a replay, was decided by "
         "other rules, or may belong to another checkpoint, plan or observer, and for what extends one",
     )
     parser.add_argument(
         "--new-series",
-        type=matching(r"(?s:.*\S.*)", "a text", str.strip),
+        type=reason,
         metavar="REASON",
         help="begin to count the looks anew, and say why: each decision shows it; without it all baselines of one "
         "system and rubric share a series until a candidate that it promoted is pinned",
@@ -187,7 +187,8 @@ def _pin_record(
         new_series=args.new_series,
     )
     if pin.new_series is not None:
-        say(f"looks     are counted anew: {pin.new_series}")
+        are = "are" if args.yes else "would be"
+        say(f"looks     {are} counted anew: {pin.new_series}")
     elif same is not None:
         say(f"unchanged {target} is this record already")
         return 0

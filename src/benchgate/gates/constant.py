@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from benchgate.gates.inference import MeanInference, hull
+from benchgate.gates.inference import MeanInference, Test, hull
 
 if TYPE_CHECKING:
     from benchgate.gates.inference import Ends
 
 
-class Constant(MeanInference):
+class Constant(MeanInference[Test]):
     """What is different for a test of means if values are constant: a base class that stands before the test's own."""
 
     def passes(self, p: float | None) -> bool:

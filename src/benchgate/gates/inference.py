@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeVar
+from functools import cached_property
+from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
 from benchgate.statistics.detectable import Detectable, Goal, detectable
 from benchgate.statistics.paired import PairedTest
@@ -84,6 +85,19 @@ class Inference(ABC):
     def name(self) -> str:
         """What ``significance.json`` calls the test."""
 
+    @abstractmethod
+    def answers(self) -> Answers:
+        """Return what is to be said about the claim of the policy."""
+
+    @property
+    @abstractmethod
+    def p_regression(self) -> float | None:
+        """One-sided p of "the candidate is worse"."""
+
+
+class ClaimInference(Inference):
+    """A way that answers whether a gain is shown, or that a loss of the margin is excluded, as the claim asks."""
+
     def answers(self) -> Answers:
         """Return what is to be said about the claim of the policy."""
         if self.policy.claim == "not_worse":
@@ -98,24 +112,35 @@ class Inference(ABC):
     def not_worse(self) -> Answers:
         """Answer whether a loss of the margin is excluded."""
 
-    @property
-    @abstractmethod
-    def p_regression(self) -> float | None:
-        """One-sided p of "the candidate is worse"."""
 
-
-class MeanInference(Inference):
+class MeanInference(ClaimInference, Generic[Test]):
     """A way that tests a difference of means, and has a bound of it that needs nothing but the range of the scores."""
 
-    @property
     @abstractmethod
-    def p_value(self) -> float | None:
-        """Two-sided p of the difference minus ``min_delta``."""
+    def test(self, null: float) -> Test:
+        """Return the test that decides, of the difference minus ``null``."""
+
+    @cached_property
+    def shifted(self) -> Test:
+        """The test of the difference minus ``min_delta``, which says whether the candidate is better."""
+        return self.test(self.policy.min_delta)
+
+    @cached_property
+    def unshifted(self) -> Test:
+        """The test of the difference itself, which says whether the candidate is worse."""
+        if not self.policy.min_delta:
+            return self.shifted
+        return self.test(0.0)
 
     @property
-    @abstractmethod
+    def p_value(self) -> float | None:
+        """Two-sided p of the difference minus ``min_delta``."""
+        return self.shifted.p_two_sided
+
+    @property
     def p_less(self) -> float | None:
         """One-sided p of the test for "the candidate is worse"."""
+        return self.unshifted.p_less
 
     @property
     @abstractmethod
@@ -129,8 +154,15 @@ class MeanInference(Inference):
 
     @property
     @abstractmethod
+    def opposite_bound(self) -> float | None:
+        """The same of the opposite difference, baseline minus candidate."""
+
+    @property
     def upper_bound(self) -> float | None:
-        """The same from above: the lower bound of the opposite difference, negated."""
+        """Bounded-support upper bound of the difference, at 1 - alpha / 2."""
+        if self.opposite_bound is None:
+            return None
+        return -self.opposite_bound
 
     @property
     @abstractmethod
@@ -163,6 +195,27 @@ class MeanInference(Inference):
     def p_regression(self) -> float | None:
         """One-sided p of "the candidate is worse"."""
         return self.p_less
+
+    def freed(self, free: Test, guarded: Test, null: float) -> Test:
+        """
+        Return the test without its guard against skewness where the exact bound agrees: that allows for any skewness.
+
+        :param free: the test without the guard.
+        :param null: the difference that both tests exclude or do not.
+        """
+        if free.p_two_sided is None or guarded.p_two_sided is None:
+            return guarded
+        if not free.p_two_sided <= self.policy.alpha < guarded.p_two_sided:
+            return guarded
+        if (free.p_greater or 0.0) < (free.p_less or 0.0):
+            low = self.lower_bound
+            agrees = low is not None and low > null
+        else:
+            high = self.upper_bound
+            agrees = high is not None and high < null
+        if agrees:
+            return free
+        return guarded
 
     def better(self) -> Answers:
         """Answer by the test; the bound is beside it."""
@@ -221,28 +274,6 @@ def cases_by_bound(compared: Compared, low: float | None) -> int | None:
     if needed > MOST_TIMES * compared.size:
         return None
     return needed
-
-
-def freed(free: Test, guarded: Test, null: float, bounds: MeanInference) -> Test:
-    """
-    Return the test without its guard against skewness where the exact bound agrees: that allows for any skewness.
-
-    :param free: the test without the guard.
-    :param null: the difference that both tests exclude or do not.
-    """
-    if free.p_two_sided is None or guarded.p_two_sided is None:
-        return guarded
-    if not free.p_two_sided <= bounds.policy.alpha < guarded.p_two_sided:
-        return guarded
-    if (free.p_greater or 0.0) < (free.p_less or 0.0):
-        low = bounds.lower_bound
-        agrees = low is not None and low > null
-    else:
-        high = bounds.upper_bound
-        agrees = high is not None and high < null
-    if agrees:
-        return free
-    return guarded
 
 
 def hull(*intervals: Ends) -> Ends:

@@ -176,7 +176,7 @@ def judge(
         decision=decision,
         changes=_changes(facts),
         faults=tuple(_faults(facts, decision, opinions.broken, checkpoint)),
-        held=tuple(_held(facts, decision, opinions.further)),
+        held=tuple(_held(facts, decision, opinions)),
         further=opinions.further,
         broken=opinions.broken,
     )
@@ -255,13 +255,15 @@ def _faults(
 
 
 def _held(
-    facts: RunFacts, decision: CheckpointPromotionDecision | None, further: Iterable[Blocker]
+    facts: RunFacts, decision: CheckpointPromotionDecision | None, opinions: Opinions
 ) -> Iterator[str]:
-    """Yield why the exit status is not 0 even without a fault."""
+    """Yield why the exit status is not 0 even without a fault; a gate that failed is a fault."""
     if facts.choice.binding and decision is not None and decision.outcome == "hold":
         yield "the gate decided hold"
-    for name, objection in further:
-        yield f"gate {name}: {objection}"
+    for name, objection in opinions.further:
+        text = f"gate {name}: {objection}"
+        if text not in opinions.broken:
+            yield text
 
 
 def decision_of(facts: Facts) -> tuple[Figures | None, CheckpointPromotionDecision]:

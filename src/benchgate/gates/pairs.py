@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from benchgate.gates.constant import Constant
-from benchgate.gates.inference import MeanInference, freed
+from benchgate.gates.inference import MeanInference
 from benchgate.statistics.bounds import constant_cases_needed, gaffke_lower
 from benchgate.statistics.clusters import is_constant
 from benchgate.statistics.paired import PairedTest, paired_interval, paired_test
@@ -22,22 +22,10 @@ if TYPE_CHECKING:
     from benchgate.statistics.clusters import Labels
 
 
-class Pairs(MeanInference):
+class Pairs(MeanInference[PairedTest]):
     """Sign flips guarded by a t test that allows for skewness; the guard gives way where the exact bound agrees."""
 
     name = "paired"
-
-    @cached_property
-    def shifted(self) -> PairedTest:
-        """The test that decides, of the differences minus ``min_delta``."""
-        return self._test(self.policy.min_delta)
-
-    @cached_property
-    def unshifted(self) -> PairedTest:
-        """The same test of the differences themselves."""
-        if not self.policy.min_delta:
-            return self.shifted
-        return self._test(0.0)
 
     def guarded(self, null: float) -> PairedTest:
         """Return both tests of the differences minus ``null``, with the larger p of each side."""
@@ -48,7 +36,8 @@ class Pairs(MeanInference):
             null_delta=null,
         )
 
-    def _test(self, null: float) -> PairedTest:
+    def test(self, null: float) -> PairedTest:
+        """Return the guarded test, or that of the sign flips alone."""
         guarded = self.guarded(null)
         greater = guarded.sign_flip.half_ties_greater
         less = guarded.sign_flip.half_ties_less
@@ -58,17 +47,7 @@ class Pairs(MeanInference):
             p_greater=greater,
             p_less=less,
         )
-        return freed(free, guarded, null, self)
-
-    @property
-    def p_value(self) -> float | None:
-        """Two-sided p of the differences minus ``min_delta``."""
-        return self.shifted.p_two_sided
-
-    @property
-    def p_less(self) -> float | None:
-        """One-sided p of "the candidate is worse"."""
-        return self.unshifted.p_less
+        return self.freed(free, guarded, null)
 
     @property
     def samples(self) -> Sequence[tuple[Sequence[float], Labels]]:
@@ -101,13 +80,10 @@ class Pairs(MeanInference):
         return gaffke_bound(self.compared.differences, self.compared.pair_labels, self.policy)
 
     @cached_property
-    def upper_bound(self) -> float | None:
-        """The same from above."""
+    def opposite_bound(self) -> float | None:
+        """The same of the negated differences."""
         opposite = [-difference for difference in self.compared.differences]
-        bound = gaffke_bound(opposite, self.compared.pair_labels, self.policy)
-        if bound is None:
-            return None
-        return -bound
+        return gaffke_bound(opposite, self.compared.pair_labels, self.policy)
 
     @property
     def smallest_margin(self) -> float | None:
@@ -119,7 +95,7 @@ class Pairs(MeanInference):
         return -bound
 
 
-class ConstantPairs(Constant, Pairs):
+class ConstantPairs(Constant[PairedTest], Pairs):
     """Pairs that all differ alike, or whose clusters do."""
 
     def better(self) -> Answers:

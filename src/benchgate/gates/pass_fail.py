@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from benchgate.gates.claim_figures import PassFailFigures
-from benchgate.gates.inference import Answers, Inference, cases_by_bound
+from benchgate.gates.inference import Answers, ClaimInference, cases_by_bound
 from benchgate.gates.pairs import ConstantPairs, Pairs
 from benchgate.statistics.pass_fail import (
     PassFailTest,
@@ -28,7 +28,7 @@ Counts = tuple[int, int, int]
 """Gains, losses and pairs."""
 
 
-class PassFail(Inference):
+class PassFail(ClaimInference):
     """The unconditional exact test, which needs no guard and has an exact interval."""
 
     name = "pass_fail"

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from benchgate.gates.constant import Constant
-from benchgate.gates.inference import MeanInference, freed
+from benchgate.gates.inference import MeanInference
 from benchgate.statistics.bounds import mover_gaffke
 from benchgate.statistics.clusters import is_constant
 from benchgate.statistics.welch import WelchTest, welch_test
@@ -21,33 +21,22 @@ if TYPE_CHECKING:
     from benchgate.statistics.clusters import Labels
 
 
-class TwoSamples(MeanInference):
+class TwoSamples(MeanInference[WelchTest]):
     """Welch's test with a guard against skewness, which gives way where the exact bound agrees with the plain test."""
 
     name = "welch"
-
-    @cached_property
-    def shifted(self) -> WelchTest:
-        """The test that decides, of the difference minus ``min_delta``."""
-        return self._test(self.policy.min_delta)
-
-    @cached_property
-    def unshifted(self) -> WelchTest:
-        """The same test of the difference itself, which has the interval and says whether the candidate is worse."""
-        if not self.policy.min_delta:
-            return self.shifted
-        return self._test(0.0)
 
     def published(self, null: float) -> WelchTest:
         """Return the test as published, without the guard, of the difference minus ``null``."""
         return self._welch(null, is_skewed=False)
 
-    def _test(self, null: float) -> WelchTest:
+    def test(self, null: float) -> WelchTest:
+        """Return the guarded test, or the published one where that is enough."""
         plain = self.published(null)
         scores = {*self.compared.baseline.scores, *self.compared.candidate.scores}
         if len(scores) <= 2:  # Welch keeps its level where scores have two values
             return plain
-        return freed(plain, self._welch(null, is_skewed=True), null, self)
+        return self.freed(plain, self._welch(null, is_skewed=True), null)
 
     def _welch(self, null: float, *, is_skewed: bool) -> WelchTest:
         return welch_test(
@@ -58,16 +47,6 @@ class TwoSamples(MeanInference):
             null_delta=null,
             is_skewed=is_skewed,
         )
-
-    @property
-    def p_value(self) -> float | None:
-        """Two-sided p of the difference minus ``min_delta``."""
-        return self.shifted.p_two_sided
-
-    @property
-    def p_less(self) -> float | None:
-        """One-sided p of "the candidate is worse"."""
-        return self.unshifted.p_less
 
     @property
     def test_interval(self) -> Ends:
@@ -87,12 +66,9 @@ class TwoSamples(MeanInference):
         return mover_bound(self.compared.baseline, self.compared.candidate, self.policy)
 
     @cached_property
-    def upper_bound(self) -> float | None:
-        """The same from above."""
-        opposite = mover_bound(self.compared.candidate, self.compared.baseline, self.policy)
-        if opposite is None:
-            return None
-        return -opposite
+    def opposite_bound(self) -> float | None:
+        """The same with the sides exchanged."""
+        return mover_bound(self.compared.candidate, self.compared.baseline, self.policy)
 
     @property
     def smallest_margin(self) -> float | None:
@@ -100,7 +76,7 @@ class TwoSamples(MeanInference):
         return None
 
 
-class ConstantSamples(Constant, TwoSamples):
+class ConstantSamples(Constant[WelchTest], TwoSamples):
     """Two samples of which one at least does not vary."""
 
 

@@ -133,7 +133,7 @@ def _effective_cases(compared: Compared) -> float | None:
     """Return how many independent cases would be as exact, of the side that has fewer; ``None`` without clusters."""
     if not compared.is_clustered:
         return None
-    if compared.pairs:
+    if compared.compares_pairs:
         return effective_cases(compared.differences, compared.pair_labels)
     sizes = [
         effective_cases(arm.scores, arm.labels) for arm in (compared.baseline, compared.candidate)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 
 from benchgate.gates.claim_reasons import regressions
-from benchgate.gates.inference import Answers, Ends, Inference, within_range
+from benchgate.gates.inference import Answers, ClaimInference, Ends, Inference, within_range
 
 
-class TooFewCases(Inference):
+class TooFewCases(ClaimInference):
     """A side has fewer than two cases, so that nobody knows how scores vary: nothing is shown."""
 
     @property
@@ -46,14 +46,6 @@ class CaseByCase(Inference):
         pairs = self.compared.pairs
         objections = regressions(self.compared.baseline, self.compared.candidate, self.policy)
         return Answers(passed=bool(pairs) and not any(objections))
-
-    def better(self) -> Answers:
-        """Answer the same: the claim is another one."""
-        return self.answers()
-
-    def not_worse(self) -> Answers:
-        """Answer the same: the claim is another one."""
-        return self.answers()
 
     @property
     def p_regression(self) -> float | None:

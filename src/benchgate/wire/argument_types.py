@@ -98,6 +98,7 @@ seconds: Final = number(0, MAX_SECONDS, "seconds")
 dollars: Final = number(0, MAX_DOLLARS, "US dollars")
 # An empty path would silently be the current folder.
 path: Final = matching(r"(?s:.+)", "a path", Path)
+reason: Final = matching(r"(?s:.*\S.*)", "a text", str.strip)
 executor: Final = matching(
     r"(?:dask|tls)://(?:[^\s/:@]+|\[[0-9a-fA-F:]+\]):\d{1,5}",
     "dask://HOST:PORT or tls://HOST:PORT, of the scheduler",

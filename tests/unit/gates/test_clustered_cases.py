@@ -51,6 +51,16 @@ def test_worthless_candidates_in_clusters_do_not_win(test):
     assert won["clusters"] < 9 < won["cases"]
 
 
+def test_two_samples_tell_as_much_as_their_own_scores_say_whether_they_have_ids_or_not():
+    rng, labels = np.random.default_rng(5), np.repeat([f"p{i}" for i in range(12)], 3).tolist()
+    arms = clustered(rng, 12, 3)
+    named, unnamed = (judged(*arms, labels, named=named, test="welch") for named in (True, False))
+    assert named.figures.significance.test == "welch"
+    assert (
+        named.figures.significance.effective_cases == unnamed.figures.significance.effective_cases
+    )
+
+
 def test_the_figures_are_of_the_clusters():
     rng, labels = np.random.default_rng(5), np.repeat([f"p{i}" for i in range(12)], 3).tolist()
     arms = clustered(rng, 12, 3, gain=0.3)
