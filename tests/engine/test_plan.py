@@ -92,5 +92,7 @@ def test_a_plan_takes_a_class_and_its_baseline(planned, capsys):
     assert plan(planned, "--policy=alpha=2") == 2
     (planned.path / "baseline.json").unlink()
     assert plan(planned) == 2
-    assert "nothing to plan with" in capsys.readouterr().err
+    assert (
+        "nothing to plan with: there is no baseline; pin a complete run" in capsys.readouterr().err
+    )
     assert main(["plan", "none", f"--bench-root={planned.root / 'bench'}"]) == 1

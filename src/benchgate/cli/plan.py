@@ -94,6 +94,9 @@ def _of_class(args: argparse.Namespace) -> tuple[Baseline, GatePolicy, int]:
     class_path = class_folder(args.bench_root, args.task_class)
     policy = load_policy(class_path, parse_options(args.policy))
     path = args.baseline or class_path / FILE_NAME
+    if not path.exists():
+        why = "there is no baseline; pin a complete run: benchgate pin RUN --yes"
+        raise ArtifactError(path, f"nothing to plan with: {why}")
     baseline = read_baseline(path)
     if baseline.report is None or baseline.problems:
         raise ArtifactError(path, f"nothing to plan with: {'; '.join(baseline.problems)}")

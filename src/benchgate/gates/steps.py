@@ -35,13 +35,18 @@ def other_cases(figures: Figures, policy: GatePolicy) -> str:
 
 
 def too_few(figures: Figures, policy: GatePolicy) -> str:
-    """Say how many cases or clusters are lacking: to be judged at all, or to find the gain, if that takes more."""
+    """
+    Say how many cases or clusters are lacking to be judged at all.
+
+    How many would find a gain is no advice yet: so few cases do not say how scores vary. Only where all gained alike it
+    is known how many show that.
+    """
     clusters = figures.significance.clusters
     if clusters is not None:
         return f"add cases from {counted(clusters_needed(policy) - clusters, 'new source')}"
     needed = figures.significance.cases_needed
-    if needed is not None and needed > policy.min_cases:
-        return more_runs(figures) or ""
+    if figures.significance.p_value is None and needed is not None and needed > policy.min_cases:
+        return _more_of_the_same(figures)
     return f"add {counted(policy.min_cases - figures.smallest, 'case')}"
 
 

@@ -54,6 +54,17 @@ def test_equal_gains_of_few_cases_are_held_with_the_number_that_shows_them():
     assert decided(flat(0.5, 27), flat(0.65, 27)).outcome == "promote"
 
 
+def test_too_few_cases_are_told_how_many_are_needed_to_be_judged():
+    before = side([[0.0], [0.0], [1.0]])
+    after = side([[1.0], [1.0], [1.0]])
+    assert step_of(decided(before, after)) == "add 7 cases"
+
+
+def test_too_few_cases_that_gained_alike_are_told_how_many_show_it():
+    step = step_of(decided(flat(0.5, 5), flat(0.65, 5)))
+    assert step == "add 22 cases: 27 cases with this gain and no loss would show it"
+
+
 @pytest.mark.parametrize(("count", "is_shown"), [(13, False), (27, True)])
 def test_the_interval_of_equal_gains_is_that_of_the_exact_bounds(count, is_shown):
     judged = compare_vectors(flat(0.5, count), flat(0.65, count), GatePolicy())
