@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from benchgate.statistics.clusters import is_constant
 from benchgate.statistics.paired import paired_differences
 from benchgate.statistics.summary import summarize
 from benchgate.statistics.welch import mean_difference
@@ -69,6 +70,17 @@ class Compared:
     def is_clustered(self) -> bool:
         """Whether cases of a side share a cluster."""
         return any(arm.sources < arm.measured for arm in (self.baseline, self.candidate))
+
+    @cached_property
+    def has_constant_side(self) -> bool:
+        """Whether the scores of a side do not vary, or not from cluster to cluster."""
+        sides = (self.baseline, self.candidate)
+        return any(is_constant(arm.scores, arm.labels) for arm in sides)
+
+    @cached_property
+    def has_constant_pairs(self) -> bool:
+        """Whether all pairs differ alike, or all clusters do."""
+        return is_constant(self.differences, self.pair_labels)
 
     @property
     def limit(self) -> float:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from benchgate.gates.pairs import ConstantPairs, Pairs, are_constant
+from benchgate.gates.pairs import ConstantPairs, Pairs
 from benchgate.gates.pass_fail import MOST_PAIRS, PassFail, pass_fail_counts
-from benchgate.gates.two_samples import ConstantSamples, TwoSamples, has_constant_side
+from benchgate.gates.two_samples import ConstantSamples, TwoSamples
 from benchgate.gates.without_test import CaseByCase, TooFewCases
 
 if TYPE_CHECKING:
@@ -45,11 +45,15 @@ def _can_be_counted(compared: Compared) -> bool:
 
 
 def _are_constant_pairs(compared: Compared) -> bool:
-    return compared.compares_pairs and are_constant(compared)
+    return compared.compares_pairs and compared.has_constant_pairs
 
 
 def _are_pairs(compared: Compared) -> bool:
     return compared.compares_pairs
+
+
+def _has_constant_side(compared: Compared) -> bool:
+    return compared.has_constant_side
 
 
 def _always(_: Compared) -> bool:
@@ -89,7 +93,7 @@ WAYS: Final = (
     ),
     Row(
         ConstantSamples,
-        has_constant_side,
+        _has_constant_side,
         reason='Different cases or `test = "welch"`, all scores of a side equal',
         what="the exact bound, and Welch's test if it has a p",
     ),
@@ -114,13 +118,13 @@ def deciding(compared: Compared, ways: tuple[Row, ...] = WAYS) -> Inference:
 
 def pairs_of(compared: Compared) -> Pairs:
     """Return the test of the pairs, whatever decides."""
-    if are_constant(compared):
+    if compared.has_constant_pairs:
         return ConstantPairs(compared)
     return Pairs(compared)
 
 
 def samples_of(compared: Compared) -> TwoSamples:
     """Return the test of two samples, whatever decides."""
-    if has_constant_side(compared):
+    if compared.has_constant_side:
         return ConstantSamples(compared)
     return TwoSamples(compared)

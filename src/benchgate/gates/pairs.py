@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING
 from benchgate.gates.constant import Constant
 from benchgate.gates.inference import MeanInference
 from benchgate.statistics.bounds import constant_cases_needed, gaffke_lower
-from benchgate.statistics.clusters import is_constant
 from benchgate.statistics.paired import PairedTest, paired_interval, paired_test
 from benchgate.statistics.summary import summarize
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from benchgate.gates.compared import Compared
     from benchgate.gates.inference import Answers, Ends
     from benchgate.gates.policy import GatePolicy
     from benchgate.statistics.clusters import Labels
@@ -121,11 +119,6 @@ class ConstantPairs(Constant[PairedTest], Pairs):
             room=width + self.compared.limit,
             confidence=1 - self.policy.alpha / 2,
         )
-
-
-def are_constant(compared: Compared) -> bool:
-    """Say whether all pairs differ alike, or all clusters do."""
-    return is_constant(compared.differences, compared.pair_labels)
 
 
 def gaffke_bound(differences: Sequence[float], labels: Labels, policy: GatePolicy) -> float | None:

@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING
 from benchgate.gates.constant import Constant
 from benchgate.gates.inference import MeanInference
 from benchgate.statistics.bounds import mover_gaffke
-from benchgate.statistics.clusters import is_constant
 from benchgate.statistics.welch import WelchTest, welch_test
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from benchgate.gates.compared import Compared
     from benchgate.gates.figures import Arm
     from benchgate.gates.inference import Ends
     from benchgate.gates.policy import GatePolicy
@@ -26,8 +24,15 @@ class TwoSamples(MeanInference[WelchTest]):
 
     name = "welch"
 
+    @cached_property
+    def plain(self) -> WelchTest:
+        """The test as published, of the difference itself."""
+        return self._welch(0.0, is_skewed=False)
+
     def published(self, null: float) -> WelchTest:
         """Return the test as published, without the guard, of the difference minus ``null``."""
+        if not null:
+            return self.plain
         return self._welch(null, is_skewed=False)
 
     def test(self, null: float) -> WelchTest:
@@ -78,12 +83,6 @@ class TwoSamples(MeanInference[WelchTest]):
 
 class ConstantSamples(Constant[WelchTest], TwoSamples):
     """Two samples of which one at least does not vary."""
-
-
-def has_constant_side(compared: Compared) -> bool:
-    """Say whether the scores of a side do not vary, or not from cluster to cluster."""
-    sides = (compared.baseline, compared.candidate)
-    return any(is_constant(arm.scores, arm.labels) for arm in sides)
 
 
 def mover_bound(baseline: Arm, candidate: Arm, policy: GatePolicy) -> float | None:

@@ -87,7 +87,7 @@ def _welch(way: Inference, compared: Compared) -> WelchFigures:
     else:
         samples = samples_of(compared)
         passed = samples.passes(samples.published(compared.policy.min_delta).p_two_sided)
-    plain = samples.published(0.0)
+    plain = samples.plain
     return WelchFigures(
         t=plain.t,
         df=plain.df,

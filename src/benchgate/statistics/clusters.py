@@ -65,8 +65,11 @@ def is_constant(values: Iterable[float], clusters: Labels) -> bool:
 
     :raises ValueError: as :func:`effective_cases`.
     """
-    spread = _spread(grouped(finite_floats(values), clusters))
-    return spread is None or not spread.squared_se
+    groups = grouped(finite_floats(values), clusters)
+    if len(groups) < 2:
+        return True
+    _, means = _centered(groups)
+    return _are_alike(means)
 
 
 def pooled(arms: Sequence[Sequence[Sequence[float]]]) -> Spread | None:
@@ -93,19 +96,21 @@ def pooled(arms: Sequence[Sequence[Sequence[float]]]) -> Spread | None:
 
 def spread_of_totals(groups: Sequence[Sequence[float]]) -> Spread | None:
     """Return the spread of the mean over all cases, G - 1 degrees of freedom; None below two clusters."""
-    spread = _spread(groups, by_size=False)
-    if spread is None:
-        return None
-    return spread._replace(df=len(groups) - 1.0)
+    return _spread(groups, by_size=False)
 
 
 def _spread(groups: Sequence[Sequence[float]], *, by_size: bool = True) -> Spread | None:
-    """Return the spread of the mean over all cases; a residual counts for more by its cluster's size, or all alike."""
+    """
+    Return the spread of the mean over all cases; None below two clusters.
+
+    :param by_size: a residual counts for more by its cluster's size; False if all count alike, with G - 1 degrees of
+        freedom.
+    """
     if len(groups) < 2:
         return None
     exponent, means = _centered(groups)
     count = len(groups)
-    if max(means) - min(means) <= _ROUNDING:
+    if _are_alike(means):
         return Spread(0.0, exponent, count - 1.0)
     sizes = [len(group) for group in groups]
     n = sum(sizes)
@@ -114,8 +119,15 @@ def _spread(groups: Sequence[Sequence[float]], *, by_size: bool = True) -> Sprea
     if by_size:
         shares = [size / n for size in sizes]
     squares = math.fsum(t * t / (1.0 - share) for t, share in zip(totals, shares, strict=True))
-    df = min(_df(sizes, sizes), _df(sizes, [size * size for size in sizes]), count - 1.0)
+    df = count - 1.0
+    if by_size and max(sizes) > 1:
+        df = min(_df(sizes, sizes), _df(sizes, [size * size for size in sizes]), df)
     return Spread(squares / n**2, exponent, df, _third_cumulant(totals, n))
+
+
+def _are_alike(means: Sequence[float]) -> bool:
+    """Say whether centered means differ by rounding only."""
+    return max(means) - min(means) <= _ROUNDING
 
 
 def _third_cumulant(totals: Sequence[float], n: int) -> float:

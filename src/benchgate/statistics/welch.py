@@ -59,10 +59,12 @@ def welch_test(
     arms = finite_floats(baseline, "baseline"), finite_floats(candidate, "candidate")
     b, c = map(summarize, arms)
     groups = [grouped(*side) for side in zip(arms, clusters or (None, None), strict=True)]
-    of_groups = pooled(groups)
+    shares_clusters = [len(side) for side in groups] != [b.n, c.n]
+    of_groups = None
+    if is_skewed or shares_clusters:
+        of_groups = pooled(groups)
     spread = of_groups
-    if [len(side) for side in groups] == [b.n, c.n]:
-        # No two cases share a cluster.
+    if not shares_clusters:
         spread = _apart(b, c)
     skews = [0.0]
     if is_skewed and of_groups:
