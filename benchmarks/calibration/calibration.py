@@ -33,7 +33,7 @@ from benchgate.statistics.bounds import gaffke_lower
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-REPETITIONS = {"error": 4000, "power": 1000, "coverage": 4000}
+REPETITIONS = {"error": 10_000, "power": 1000, "coverage": 4000}
 KINDS = ("error", "power", "coverage", "worse", "attempts", "picked", *FURTHER)
 HERE = Path(__file__).parent
 RESULTS = HERE / "calibration.json"
