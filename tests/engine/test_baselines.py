@@ -541,11 +541,11 @@ def test_a_further_gate_that_objects_or_breaks_holds(pinned, sides, gate, object
     made = judged(sides["strong"], pinned)
     assert made.decision.outcome == "promote"
     judgement = judge(replace(made, exit_rule="gate"), gates=[gate])
-    ((name, message),) = judgement.further
-    assert name == gate.__name__
-    assert message.startswith(objection)
+    (said,) = judgement.objections
+    assert said.gate == gate.__name__
+    assert said.text.startswith(objection)
     assert (judgement.decision.outcome, len(judgement.decision.reason_codes)) == ("hold", 1)
-    assert judgement.decision.reason_codes[0].endswith(f"gate:{name}")
+    assert judgement.decision.reason_codes[0].endswith(f"gate:{said.gate}")
     assert judgement.exit_status == (1 if judgement.broken else 10)
     assert bool(judgement.broken) is objection.startswith("the gate failed")
     assert len({*judgement.failures}) == len(judgement.failures)

@@ -10,7 +10,7 @@ import pytest
 
 from benchgate.cli import main
 from benchgate.gates import judge
-from benchgate.gates.labels import Label
+from benchgate.gates.labels import Label, SeenOutput
 from benchgate.runner import judging, settings
 from benchgate.trials import pacing
 from benchgate.wire.canonical import sha256_hex
@@ -117,7 +117,7 @@ def test_results_that_no_trial_has_are_found_by_the_record_alone(charmed, capsys
     """People disagree with all that the judge said; the session says that it had said the same."""
     given = [label(number, 0.5, passed=False) for number in range(1, CASES + 1)]
     charmed.write("labels.toml", labels_toml(given))
-    agreed = (("candidate", False, 0.0),)
+    agreed = (SeenOutput(whose="candidate", passed=False, score=0.0),)
     edited(monkeypatch, lambda rows: tuple(r.model_copy(update={"observed": agreed}) for r in rows))
     assert promoted(charmed.run(baseline="auto"))
     monkeypatch.undo()
@@ -133,7 +133,7 @@ def test_results_that_no_trial_has_are_found_by_the_record_alone(charmed, capsys
 def test_so_are_those_of_other_runs(charmed, capsys, monkeypatch, charm, why):
     whose = why.split()[1]
     charmed.write("labels.toml", labels_toml(everybody_agrees(charm)))
-    rows = ((whose, True, 1.0),)
+    rows = (SeenOutput(whose=whose, passed=True, score=1.0),)
     edited(monkeypatch, lambda found: tuple(r.model_copy(update={"observed": rows}) for r in found))
     assert promoted(charmed.run(baseline="auto"))
     monkeypatch.undo()

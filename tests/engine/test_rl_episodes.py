@@ -6,8 +6,10 @@ import json
 
 import pytest
 
+from benchgate.artifacts.run_kinds import RunRecord
 from benchgate.cli import main
 from benchgate.training.episodes import Episode
+from benchgate.verify.recheck_record import recheck_record
 
 NOW = "2026-11-21T00:00:00Z"
 CHECKPOINT = {
@@ -85,6 +87,15 @@ def test_a_case_that_repeats_its_episode_by_chance_has_no_note(echo):
 
 def test_a_trial_of_one_case_may_share_the_id_of_the_same_episode(echo):
     assert told(echo, lambda case: payload(case.case_id, [1.0, float(case.case_id)]), 2) == {}
+
+
+def test_an_episode_that_the_record_lacks_or_has_otherwise_is_found(echo):
+    told(echo, whole)
+    record = RunRecord.read_file(echo.folder() / "record.json", "record")
+    first, *others = record.episodes
+    for found in (others, [first.model_copy(update={"steps": "0" * 64}), *others]):
+        changed = record.model_copy(update={"episodes": tuple(found)})
+        assert any(fault.startswith("episodes") for fault in recheck_record(echo.folder(), changed))
 
 
 def test_done_in_the_middle_of_a_trajectory(echo):

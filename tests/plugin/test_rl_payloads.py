@@ -6,8 +6,10 @@ import json
 
 import pytest
 
+from benchgate.artifacts.run_kinds import RunRecord
 from benchgate.cli import main
 from benchgate.training.checkpoints import CheckpointFiles
+from benchgate.verify.recheck_record import recheck_record
 from benchgate.verify.validate import validate_file
 
 PREFIX = "checkpoint_promotion_blocked_"
@@ -220,6 +222,15 @@ def test_an_output_without_a_payload_is_no_evidence_about_a_checkpoint(policies)
     emit(policies, payload(), only="02")
     assert judged(policies, "late.json").failures
     assert reasons(policies) == ["checkpoint_mismatch"]
+
+
+def test_that_another_checkpoint_played_is_not_left_out(policies):
+    emit(policies, payload(checkpoint__checkpoint_id="other"))
+    judged(policies, "late.json")
+    record = RunRecord.read_file(policies.folder() / "record.json", "record")
+    changed = record.model_copy(update={"checkpoint_problems": ()})
+    faults = [*recheck_record(policies.folder(), changed)]
+    assert any("a scored output belongs to another checkpoint" in fault for fault in faults)
 
 
 def test_a_baseline_that_is_no_ancestor_holds(policies):

@@ -1125,13 +1125,20 @@ def test_two_gates_of_one_name_hold(project, out):
 
     def edit(raw, folder):
         raw["decision"] = json.loads(judgement.decision.model_dump_json())
+        raw["objections"] = [{"gate": "objecting", "text": "no"}] * 2
         keys = ("outcome", "promotion_allowed", "reason_codes", "notes")
         rewrite(
             folder / "evidence" / "promotion.json", decision={k: raw["decision"][k] for k in keys}
         )
 
+    def left_out(raw, folder):
+        edit(raw, folder)
+        del raw["objections"]
+
     messages = forge(project / "out", 1, edit)
     assert not any(message.startswith("decision") for message in messages)
+    # What a gate said is a fact: a decision alone does not say it.
+    assert any("decision.outcome" in message for message in forge(project / "out", 1, left_out))
 
 
 # Complete

@@ -135,6 +135,9 @@ def record_entry(
         },
         provenance=terms.provenance,
         labels=judgement.labels,
+        objections=judgement.objections,
+        checkpoint_problems=judgement.checkpoint_problems,
+        episodes=judgement.episodes,
         rules=RULES,
     )
     return record, files

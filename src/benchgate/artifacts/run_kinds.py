@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, AwareDatetime, ConfigDict, Field, PlainSerializer
 
 from benchgate.artifacts.provenance import Provenance
-from benchgate.gates.decision import CheckpointPromotionDecision
+from benchgate.gates.decision import CheckpointPromotionDecision, Objection
 from benchgate.gates.labels import Label
 from benchgate.gates.policy import GatePolicy
 from benchgate.ids import system_digest, trial_file_name
@@ -16,6 +16,7 @@ from benchgate.models import BenchRunReport, Isolation, LogSource, Observer, Sid
 from benchgate.models.case import Difficulty, Disposition
 from benchgate.promotion.verdict import PromotionVerdict
 from benchgate.taxonomy import Severity
+from benchgate.training.episodes import Episode
 from benchgate.wire.frozen import freeze_json
 from benchgate.wire.model import (
     Artifact,
@@ -236,6 +237,9 @@ class RunRecord(Artifact):
     :param about_cases: by case id; what a reader of the record wants to know of a case whose folder is elsewhere.
     :param provenance: who made it, and of which code.
     :param labels: what people say of outputs, and what the observer has them at; left out if they say nothing.
+    :param objections: of further gates; left out if none objects.
+    :param checkpoint_problems: why the run is not evidence about its checkpoint; left out if it is, or has none.
+    :param episodes: of the RL payloads of scored trials, in the order of the results; left out if there are none.
     :param rules: by which the decision follows from the facts, see :mod:`benchgate.gates.rules`; a record from before
         they had a number leaves it out.
     """
@@ -263,6 +267,9 @@ class RunRecord(Artifact):
     about_cases: AboutCases
     provenance: Provenance
     labels: tuple[Label, ...] = Field(default=(), exclude_if=lambda labels: not labels)
+    objections: tuple[Objection, ...] = Field(default=(), exclude_if=lambda found: not found)
+    checkpoint_problems: tuple[Text, ...] = Field(default=(), exclude_if=lambda found: not found)
+    episodes: tuple[Episode, ...] = Field(default=(), exclude_if=lambda found: not found)
     rules: Count = Field(default=0, exclude_if=lambda number: number == 0)
 
     @property

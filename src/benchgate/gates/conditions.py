@@ -211,7 +211,7 @@ def next_step(
     :param again: what another look at the baseline costs.
     """
     if not codes:
-        return f"do what the gate {inputs.further[0][0]} asks for"
+        return f"do what the gate {inputs.objections[0].gate} asks for"
     first = codes[0]
     if first in CURED and inputs.cure is not None:
         return inputs.cure

@@ -34,7 +34,7 @@ from benchgate.gates.worst import against_candidate, unscored
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
-    from benchgate.gates.decision import Outcome
+    from benchgate.gates.decision import Objection, Outcome
     from benchgate.gates.figures import Figures, SafetyFigures, Significance
     from benchgate.gates.looks import Look
     from benchgate.gates.policy import GatePolicy
@@ -51,9 +51,11 @@ def decide(inputs: GateInput) -> CheckpointPromotionDecision:
     blockers = _failed(judged)
     codes = _ordered(blockers)
     reasons = [Remark(code=PREFIX + code, message=blockers[code]) for code in codes]
-    reasons += [Remark(code=f"{PREFIX}gate:{name}", message=text) for name, text in inputs.further]
+    reasons += [
+        Remark(code=f"{PREFIX}gate:{one.gate}", message=one.text) for one in inputs.objections
+    ]
     asides = [Remark(code=f"note_{code}", message=message) for code, message in notes(judged)]
-    outcome = _outcome(codes, inputs.further)
+    outcome = _outcome(codes, inputs.objections)
     step = None
     if outcome == "hold":
         again = another_look(inputs.policy, 1 if look is None else look.number)
@@ -92,7 +94,7 @@ def _failed(inputs: GateInput) -> dict[str, str]:
     if inputs.figures is None:
         return {"baseline_missing": "there is no baseline"}
     # What follows only asks whether a promotion would stand: there is none if a further gate objects.
-    if inputs.further:
+    if inputs.objections:
         return {}
     return _joined((*_unscored_objection(inputs), *_cases_objection(inputs)))
 
@@ -115,11 +117,11 @@ def _ordered(codes: Collection[str]) -> list[str]:
     return known + unknown
 
 
-def _outcome(codes: Collection[str], further: Collection[Blocker] = ()) -> Outcome:
+def _outcome(codes: Collection[str], objections: Collection[Objection] = ()) -> Outcome:
     """Return what the conditions that failed come to, with the objections of further gates."""
     if not REJECTING.isdisjoint(codes):
         return "reject"
-    if codes or further:
+    if codes or objections:
         return "hold"
     return "promote"
 

@@ -31,6 +31,13 @@ class Remark(WireModel):
     message: DisplayText
 
 
+class Objection(WireModel):
+    """What a further gate says against a run."""
+
+    gate: DisplayText
+    text: DisplayText
+
+
 class CheckpointPromotionDecision(WireModel):
     """
     The decision of the gate.
@@ -67,7 +74,7 @@ class GateInput:
     :param figures: of the comparison; ``None`` if there was nothing to compare with.
     :param look: number of this look at the baseline; ``None`` if it is none, or nobody counts.
     :param blockers: conditions that failed before any statistics, such as a missing baseline.
-    :param further: name and objection of each further gate that objects; one is enough for ``hold``.
+    :param objections: of further gates; one is enough for ``hold``.
     :param noted: notes that follow from the runs and not from the figures.
     :param cure: what makes complete what is incomplete: the run, or else its baseline; ``None`` if both are complete.
     :param with_new: the figures with the cases that the baseline lacks, which it would have solved; ``None`` without.
@@ -82,7 +89,7 @@ class GateInput:
     figures: Figures | None = None
     look: int | None = None
     blockers: tuple[Blocker, ...] = ()
-    further: tuple[Blocker, ...] = ()
+    objections: tuple[Objection, ...] = ()
     noted: tuple[Blocker, ...] = ()
     is_log: bool = False
     cure: str | None = None
@@ -99,9 +106,9 @@ class Facts:
     :param baseline: what the run is compared with; ``None`` if that cannot be.
     :param beside: the report of a baseline that ran in the same session.
     :param look: number of this look at the baseline; ``None`` if it is none, or nobody counts.
-    :param excluded: why there is no baseline, and why the run is not evidence about its checkpoint, nor
-        what was planned.
-    :param further: name and objection of each further gate that objects.
+    :param excluded: why there is no baseline.
+    :param checkpoint_problems: why the run is not evidence about its checkpoint.
+    :param objections: of further gates.
     :param episodes: of the RL payloads of scored trials.
     :param fingerprints: of what observed the baseline.
     :param relabelled: what is labelled otherwise since the baseline was pinned.
@@ -113,7 +120,8 @@ class Facts:
     beside: BenchRunReport | None
     look: int | None
     excluded: tuple[Blocker, ...]
-    further: tuple[Blocker, ...]
+    checkpoint_problems: tuple[str, ...]
+    objections: tuple[Objection, ...]
     episodes: tuple[Episode, ...]
     replays: object | None
     fingerprints: tuple[str, ...] = ()

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from benchgate.errors import brief
 from benchgate.gates.baseline import arm
 from benchgate.gates.blockers import run_blockers
 from benchgate.gates.certificate import certificate, ordered
@@ -24,7 +25,7 @@ from benchgate.gates.unscored import too_many, unscored_note
 from benchgate.gates.vectors import weigh_arms
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from benchgate.gates.decision import Blocker, Facts, Remark
     from benchgate.gates.figures import Arm, Figures
@@ -61,6 +62,7 @@ def input_of(facts: Facts) -> GateInput:
     blockers = (
         *run_blockers(report),
         *facts.excluded,
+        *_checkpoint_blocker(facts.checkpoint_problems),
         *weighed.blockers,
         *_unscored_blockers(facts, whole, weighed.baseline),
         *_trust_blocker(agreed, facts.policy.observer_min_agreement),
@@ -71,7 +73,7 @@ def input_of(facts: Facts) -> GateInput:
         figures=weighed.figures,
         look=facts.look,
         blockers=blockers,
-        further=facts.further,
+        objections=facts.objections,
         is_log=report.source is not None,
         cure=_cure(facts),
         noted=tuple(_noted(facts, weighed, said)),
@@ -138,6 +140,11 @@ def _unscored_blockers(facts: Facts, whole: Arm, baseline: Arm | None) -> Iterat
     text = too_many(baseline, limit, facts.beside)
     if text is not None:
         yield "too_many_unscored", f"baseline: {text}"
+
+
+def _checkpoint_blocker(problems: Sequence[str]) -> Iterator[Blocker]:
+    if problems:
+        yield "checkpoint_mismatch", brief(problems, "; ")
 
 
 def _trust_blocker(agreed: float, needed: float | None) -> Iterator[Blocker]:

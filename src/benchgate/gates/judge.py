@@ -10,7 +10,7 @@ from benchgate.aggregate import fingerprints
 from benchgate.errors import brief
 from benchgate.gates.baseline import arm
 from benchgate.gates.blockers import baseline_blockers
-from benchgate.gates.decision import Facts
+from benchgate.gates.decision import Facts, Objection
 from benchgate.gates.exit_status import HELD, ExitRule, failures
 from benchgate.gates.run_diff import changes, since_pin
 from benchgate.gates.unscored import incompleteness
@@ -91,11 +91,11 @@ class Opinions(NamedTuple):
     """
     What further gates say.
 
-    :param further: name and objection of each that objects.
+    :param objections: of those that object.
     :param broken: which of them failed: no evidence will mend those.
     """
 
-    further: tuple[Blocker, ...] = ()
+    objections: tuple[Objection, ...] = ()
     broken: tuple[str, ...] = ()
 
 
@@ -109,7 +109,7 @@ class Judgement(RunFacts):
     :param changes: case by case; ``None`` without a baseline of the same class.
     :param faults: why the exit status is 1.
     :param held: why it is not 0 though there is no fault.
-    :param further: name and objection of each further gate that objected, and ``broken`` those of them that failed.
+    :param objections: of further gates, and ``broken`` those of them that failed.
     """
 
     figures: Figures | None
@@ -117,7 +117,7 @@ class Judgement(RunFacts):
     changes: RunChanges | None
     faults: tuple[str, ...]
     held: tuple[str, ...]
-    further: tuple[Blocker, ...]
+    objections: tuple[Objection, ...]
     broken: tuple[str, ...]
 
     @property
@@ -157,13 +157,10 @@ def judge(
     :param asked: an earlier judgement of the run, which says what its gates said, so that none is asked twice.
     """
     report = facts.report
-    checkpoint = brief(facts.checkpoint_problems, "; ")
     excluded = list(baseline_blockers(report, facts.baseline))
     before = None
     if facts.baseline is not None and not excluded:
         before = facts.baseline.report
-    if checkpoint:
-        excluded.append(("checkpoint_mismatch", checkpoint))
     look = _look(count, before, report)
     opinions = _opinions(report, before, gates, asked)
     figures = None
@@ -175,9 +172,9 @@ def judge(
         figures=figures,
         decision=decision,
         changes=_changes(facts),
-        faults=tuple(_faults(facts, decision, opinions.broken, checkpoint)),
+        faults=tuple(_faults(facts, decision, opinions.broken)),
         held=tuple(_held(facts, decision, opinions)),
-        further=opinions.further,
+        objections=opinions.objections,
         broken=opinions.broken,
     )
 
@@ -219,7 +216,8 @@ def _decided_by(
         beside=beside,
         look=look,
         excluded=tuple(excluded),
-        further=opinions.further,
+        checkpoint_problems=facts.checkpoint_problems,
+        objections=opinions.objections,
         episodes=facts.episodes,
         replays=facts.replays,
         fingerprints=builds,
@@ -241,7 +239,6 @@ def _faults(
     facts: RunFacts,
     decision: CheckpointPromotionDecision | None,
     broken: Iterable[str],
-    checkpoint: str,
 ) -> Iterator[str]:
     """Yield why the exit status is 1."""
     is_part = facts.is_part
@@ -250,8 +247,8 @@ def _faults(
     if facts.is_floor_fault:
         yield from facts.floor
     yield from broken
-    if checkpoint:
-        yield f"checkpoint: {checkpoint}"
+    if facts.checkpoint_problems:
+        yield f"checkpoint: {brief(facts.checkpoint_problems, '; ')}"
 
 
 def _held(
@@ -260,8 +257,8 @@ def _held(
     """Yield why the exit status is not 0 even without a fault; a gate that failed is a fault."""
     if facts.choice.binding and decision is not None and decision.outcome == "hold":
         yield "the gate decided hold"
-    for name, objection in opinions.further:
-        text = f"gate {name}: {objection}"
+    for objection in opinions.objections:
+        text = f"gate {objection.gate}: {objection.text}"
         if text not in opinions.broken:
             yield text
 
@@ -296,10 +293,10 @@ def _opinions(
 ) -> Opinions:
     """Return what further gates say of a run, or what they said; none is asked about a part of the cases."""
     if asked is not None:
-        return Opinions(asked.further, asked.broken)
+        return Opinions(asked.objections, asked.broken)
     if report.scope != "full":
         return Opinions()
-    further: list[Blocker] = []
+    objections: list[Objection] = []
     broken: list[str] = []
     for gate in gates:
         name = _name(gate)
@@ -311,8 +308,8 @@ def _opinions(
             objection = f"the gate failed: {type(error).__name__}: {error}"
             broken.append(f"gate {name}: {objection}")
         if objection is not None:
-            further.append((name, str(objection)))
-    return Opinions(tuple(further), tuple(broken))
+            objections.append(Objection(gate=name, text=str(objection)))
+    return Opinions(tuple(objections), tuple(broken))
 
 
 def _name(gate: Gate) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Final, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Final, Literal, NamedTuple, Self
 
 from pydantic import AwareDatetime, BeforeValidator, Field, model_validator
 
@@ -12,7 +12,7 @@ from benchgate.aggregate import mean
 from benchgate.errors import LocatedError, counted, few
 from benchgate.statistics.bounds import gaffke_lower, gaffke_upper, mover_gaffke
 from benchgate.wire.files import MAX_TREE_BYTES
-from benchgate.wire.model import Name, Sha256, Text, UnitInterval, WireModel
+from benchgate.wire.model import Count, Name, Sha256, Text, UnitInterval, WireModel
 from benchgate.wire.plain import listed
 from benchgate.wire.toml import check_tables, read_toml
 
@@ -30,11 +30,25 @@ FROM: Final = 15
 """Labelled outputs of each of two runs from which on the observer's errors on them are compared."""
 
 
+class SeenOutput(WireModel):
+    """
+    What the observer has a labelled output at.
+
+    :param whose: results these are: of this run, of its baseline, or of an earlier run.
+    :param seq: number of the record of an earlier run; left out of the others.
+    """
+
+    whose: Whose
+    passed: bool
+    score: UnitInterval
+    seq: Count | None = Field(default=None, exclude_if=lambda number: number is None)
+
+
 class Label(WireModel):
     """
     What a person says of the output with this SHA-256: whether it passes, or its score.
 
-    :param observed: whose results have this output, and whether it passed there, with which score.
+    :param observed: each result of this output that is known.
     """
 
     case: Text
@@ -43,9 +57,7 @@ class Label(WireModel):
     score: UnitInterval | None = None
     by: Name
     at: AwareDatetime
-    observed: tuple[tuple[Whose, bool, UnitInterval], ...] = Field(
-        (), exclude_if=lambda seen: not seen
-    )
+    observed: tuple[SeenOutput, ...] = Field((), exclude_if=lambda seen: not seen)
 
     @model_validator(mode="after")
     def _says_one_thing(self) -> Self:
@@ -59,6 +71,19 @@ class Label(WireModel):
         if self.score is not None:
             return self.score
         return float(bool(self.passed))
+
+
+class Observing(NamedTuple):
+    """
+    A run whose results may have labelled outputs.
+
+    :param whose: it is, for the run that is judged.
+    :param seq: number of its record, if it is an earlier one.
+    """
+
+    whose: Whose
+    report: BenchRunReport
+    seq: int | None = None
 
 
 class _File(WireModel):
@@ -75,24 +100,28 @@ def read_labels(class_path: Path) -> tuple[Label, ...]:
 
 
 def seen_in(
-    labels: Iterable[Label], observer: Observer | None, runs: Iterable[tuple[Whose, BenchRunReport]]
+    labels: Iterable[Label], observer: Observer | None, runs: Iterable[Observing]
 ) -> tuple[Label, ...]:
     """
     Return labels with what an observer has their outputs at, as far as runs have it.
 
     :param observer: what is said by another one is left out.
-    :param runs: and whose they are; of an output that candidate and baseline lack, the first earlier result counts.
+    :param runs: of an output that candidate and baseline lack, the first earlier result counts.
     """
-    found: dict[tuple[str, str], list[tuple[Whose, bool, float]]] = {}
-    for whose, run in runs:
-        if run.observer != observer:
+    found: dict[tuple[str, str], list[SeenOutput]] = {}
+    for run in runs:
+        if run.report.observer != observer:
             continue
-        for result in run.per_case:
+        for result in run.report.per_case:
             if result.score is None or result.observed is None:
                 continue
             key = (result.case_id, result.observed.output)
-            if whose != "earlier" or key not in found:
-                found.setdefault(key, []).append((whose, result.passed, result.score.score))
+            if run.whose == "earlier" and key in found:
+                continue
+            seen = SeenOutput(
+                whose=run.whose, passed=result.passed, score=result.score.score, seq=run.seq
+            )
+            found.setdefault(key, []).append(seen)
     return tuple(
         label.model_copy(update={"observed": tuple(found.get((label.case, label.output), ()))})
         for label in labels
@@ -166,11 +195,11 @@ def agreement(
 
 def _rows(labels: Iterable[Label]) -> Iterator[_Row]:
     for label in labels:
-        for whose, passed, score in label.observed:
-            seen = score
+        for seen in label.observed:
+            value = seen.score
             if label.passed is not None:
-                seen = float(passed)
-            yield _Row(label=label, whose=whose, error=seen - label.said)
+                value = float(seen.passed)
+            yield _Row(label=label, whose=seen.whose, error=value - label.said)
 
 
 def _errors(rows: Iterable[_Row], whose: Whose, clusters: Mapping[str, str]) -> _Sample:

@@ -15,7 +15,7 @@ from benchgate.errors import counted, listed
 from benchgate.gates.baseline import BaselineChoice, arm, baseline_beside
 from benchgate.gates.blockers import baseline_blockers
 from benchgate.gates.judge import RunFacts, judge
-from benchgate.gates.labels import seen_in
+from benchgate.gates.labels import Observing, seen_in
 from benchgate.ids import RunPlan
 from benchgate.looks.chain import ChainLooks, counter_of
 from benchgate.wire import clock
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from benchgate.audit.store import Published
     from benchgate.gates.baseline import Baseline
     from benchgate.gates.judge import Gate, Judgement
-    from benchgate.gates.labels import Label, Whose
+    from benchgate.gates.labels import Label
     from benchgate.gates.looks import LookNumber
     from benchgate.gates.policy import GatePolicy
     from benchgate.looks.chain import Counting
@@ -142,13 +142,23 @@ def _doing_nothing(report: BenchRunReport, cases: Iterable[BenchCase]) -> DoingN
 def _labels(out: Path | None, labels: Sequence[Label], facts: RunFacts) -> tuple[Label, ...]:
     """Return labels with what the observer has their outputs at: in this run, its baseline, or an earlier run."""
     report, before = facts.report, facts.baseline
-    runs: list[tuple[Whose, BenchRunReport]] = [("candidate", report)]
+    runs = [Observing("candidate", report)]
     if before and before.report:
-        runs.append(("baseline", before.report))
-    for run in sorted(out.glob(f"runs/{report.task_class}/*")) if out and labels else ():
-        if past := read_record(run):
-            runs += [("earlier", one) for one in (past.report, past.rerun) if one]
+        runs.append(Observing("baseline", before.report))
+    if out and labels:
+        for folder in sorted(out.glob(f"runs/{report.task_class}/*")):
+            runs += _earlier(folder)
     return seen_in(labels, report.observer, runs)
+
+
+def _earlier(folder: Path) -> Iterator[Observing]:
+    """Yield the runs that the record in a folder has."""
+    past = read_record(folder)
+    if past is None:
+        return
+    for report in (past.report, past.rerun):
+        if report is not None:
+            yield Observing("earlier", report, past.seq)
 
 
 def stopping(

@@ -7,14 +7,13 @@ The steps themselves are not kept, because a run may have thousands of episodes.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Self
 
 from benchgate.wire.canonical import digest
+from benchgate.wire.model import Count, Sha256, Text, WireModel
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Episode:
+class Episode(WireModel):
     """
     The episode in the RL payload of a trial.
 
@@ -27,14 +26,14 @@ class Episode:
     :param steps: digest of all steps, which is the same whether they come from a system or from a record.
     """
 
-    case_id: str
-    trial: int
+    case_id: Text
+    trial: Count
     has_advantages: bool
-    trajectory_id: str
-    length: int
-    goes_on_after: int | None
+    trajectory_id: Text
+    length: Count
+    goes_on_after: Count | None
     ends: bool
-    steps: str
+    steps: Sha256
 
     @classmethod
     def of(cls, case_id: str, trial: int, output: Any) -> Self | None:

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from benchgate.artifacts.build import Comparison
 from benchgate.artifacts.evidence_kinds import ArmReport, ProofBundle, SignificanceReport
 from benchgate.artifacts.proof import evidence_files
 from benchgate.artifacts.run_evidence import OWN_RECORD, comparison_of, run_files
-from benchgate.artifacts.run_kinds import PromotionReport, RecordRef, RunRecord, case_file_name
+from benchgate.artifacts.run_kinds import PromotionReport, RecordRef, RunRecord
 from benchgate.gates.baseline import arm, baseline_beside
 from benchgate.gates.blockers import baseline_blockers
 from benchgate.gates.decide import decide
-from benchgate.gates.decision import PREFIX, Facts, GateInput
+from benchgate.gates.decision import PREFIX, Facts, GateInput, Objection
 from benchgate.gates.judge import decision_of
 from benchgate.gates.looks import judged_at, number_of
 from benchgate.gates.vectors import weigh_arms
-from benchgate.training.episodes import Episode
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
     from benchgate.gates.decision import Blocker, CheckpointPromotionDecision
@@ -43,7 +41,7 @@ OF_THE_RUN: Final = (
 """Reasons that follow from a run and not from its two arms, so that they cannot be recomputed from these."""
 
 
-def facts_of(record: RunRecord, before: ArmReport | None, outputs: Mapping[str, Any]) -> Facts:
+def facts_of(record: RunRecord, before: ArmReport | None) -> Facts:
     """Return the facts of a run; those of which the record has nothing but what was said of them, as it was said."""
     beside, baseline = record.rerun, None
     excluded: tuple[Blocker, ...] = ()
@@ -52,16 +50,11 @@ def facts_of(record: RunRecord, before: ArmReport | None, outputs: Mapping[str, 
         baseline = None if excluded else arm(beside)
     elif before is not None:
         baseline = before.arm
-    codes = ["checkpoint_mismatch", "looks_mismatch", "observer_mismatch"]
+    codes = ["looks_mismatch", "observer_mismatch"]
     if beside is None and baseline is None:
         codes.append("baseline_missing" if record.baseline is None else "baseline_mismatch")
     decision = record.decision
     reasons = [(one.code.removeprefix(PREFIX), one.message) for one in decision.remarks]
-    episodes = [
-        Episode.of(result.case_id, result.trial, outputs.get(case_file_name(result)))
-        for result in record.report.per_case
-        if result.outcome == "scored"
-    ]
     return Facts(
         report=record.report,
         policy=record.policy,
@@ -69,8 +62,9 @@ def facts_of(record: RunRecord, before: ArmReport | None, outputs: Mapping[str, 
         beside=beside,
         look=number_of(decision.look),
         excluded=(*excluded, *((code, text) for code, text in reasons if code in codes)),
-        further=tuple((c.removeprefix(GATE), text) for c, text in reasons if c.startswith(GATE)),
-        episodes=tuple(episode for episode in episodes if episode is not None),
+        checkpoint_problems=record.checkpoint_problems,
+        objections=record.objections,
+        episodes=record.episodes,
         replays=record.replays,
         fingerprints=getattr(record.baseline, "fingerprints", ()),
         labels=record.labels,
@@ -136,7 +130,7 @@ def files_beside(folder: Path, beside: RecordBeside | None) -> dict[str, bytes] 
     before = ArmReport.read_or_none(folder / "baseline.json")
     if beside is None:
         return _proof_files(folder, before)
-    facts = facts_of(beside.record, before, {})
+    facts = facts_of(beside.record, before)
     return rebuilt_files(folder, beside.record, facts, beside.record.decision, beside.path)[1]
 
 
@@ -158,8 +152,10 @@ def _proof_files(folder: Path, before: ArmReport | None) -> dict[str, bytes] | N
             figures=figures,
             look=look,
             blockers=(*blockers, *(one for one in reasons if not one[0].startswith(GATE))),
-            further=tuple(
-                (c.removeprefix(GATE), text) for c, text in reasons if c.startswith(GATE)
+            objections=tuple(
+                Objection(gate=code.removeprefix(GATE), text=text)
+                for code, text in reasons
+                if code.startswith(GATE)
             ),
         )
     )

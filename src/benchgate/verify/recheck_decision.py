@@ -8,13 +8,13 @@ from benchgate.aggregate import outputs_digest
 from benchgate.artifacts.evidence_kinds import ArmReport
 from benchgate.artifacts.run_kinds import RerunBaseline, case_file_name
 from benchgate.gates.baseline import arm, differences, read_baseline
-from benchgate.gates.decision import PREFIX
 from benchgate.gates.rules import RULES
 from benchgate.gates.run_diff import since_pin
 from benchgate.models.case import changes
 from benchgate.promotion.tiers import next_tier
 from benchgate.promotion.verdict import judge_tier
 from benchgate.training.checkpoints import DIGEST_KEY
+from benchgate.training.episodes import Episode
 from benchgate.verify.agreement import file_faults_of, plain, same
 from benchgate.verify.facts import facts_of, rebuilt_files
 from benchgate.verify.other_rules import name_faults, stated_faults
@@ -45,11 +45,12 @@ def recheck_decision(folder: Path, record: RunRecord, outputs: Mapping[str, Any]
         yield from result_faults(record, "baseline", record.rerun)
     yield from _baseline(folder, record, before)
     yield from _subject(record, outputs)
+    yield from _episodes(record, outputs)
     yield from _verdict(record)
     if record.rules != RULES:
         yield from stated_faults(evidence, record, before)
         return
-    decision, expected = rebuilt_files(evidence, record, facts_of(record, before, outputs))
+    decision, expected = rebuilt_files(evidence, record, facts_of(record, before))
     yield from same("decision", plain(decision), plain(record.decision))
     yield from name_faults(record, expected)
     for name, data in expected.items():
@@ -116,12 +117,23 @@ def _subject(record: RunRecord, outputs: Mapping[str, Any]) -> Iterator[str]:
             yield "subject.source: is not that of the report"
         return
     scored = {case_file_name(result) for result in report.per_case if result.outcome == "scored"}
-    if f"{PREFIX}checkpoint_mismatch" in record.decision.reason_codes:
+    if record.checkpoint_problems:
         return
     yield from same("subject.digest", report.digests.checkpoint, subject.digest)
     played = (subject.id, subject.digest)
     if any(_checkpoint(output) != played for name, output in outputs.items() if name in scored):
         yield f"subject.id is {subject.id!r}; a scored output belongs to another checkpoint"
+
+
+def _episodes(record: RunRecord, outputs: Mapping[str, Any]) -> Iterator[str]:
+    """Compare the episodes of a record with the payloads in the files of its trials."""
+    found = [
+        Episode.of(result.case_id, result.trial, outputs.get(case_file_name(result)))
+        for result in record.report.per_case
+        if result.outcome == "scored"
+    ]
+    expected = [plain(episode) for episode in found if episode is not None]
+    yield from same("episodes", expected, [plain(episode) for episode in record.episodes])
 
 
 def _checkpoint(output: Any) -> Any:

@@ -9,7 +9,7 @@ from itertools import product
 import pytest
 from scipy.stats import binom, binomtest
 
-from benchgate.gates.labels import FROM, Label, agreement
+from benchgate.gates.labels import FROM, Label, SeenOutput, agreement
 
 SIDES = ("candidate", "baseline")
 FAVOURS = "the observer favours the candidate"
@@ -22,7 +22,7 @@ def _label(case, whose, said, seen):
         passed=bool(said),
         by="ada",
         at=datetime(2026, 11, 26, tzinfo=UTC),
-        observed=((whose, bool(seen), float(seen)),),
+        observed=(SeenOutput(whose=whose, passed=bool(seen), score=float(seen)),),
     )
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from benchgate.gates.conditions import CONDITIONS, REASONS, REJECTING
 from benchgate.gates.decide import decide
-from benchgate.gates.decision import PREFIX, GateInput
+from benchgate.gates.decision import PREFIX, GateInput, Objection
 from benchgate.gates.figures import Arm
 from benchgate.gates.policy import GatePolicy
 from benchgate.gates.vectors import compare_vectors
@@ -228,7 +228,7 @@ def test_an_objection_of_a_further_gate_holds():
         GateInput(
             policy=GatePolicy(),
             blockers=(("baseline_missing", "x"),),
-            further=(("cost", "too dear"),),
+            objections=(Objection(gate="cost", text="too dear"),),
         )
     )
     assert made.reason_codes[-1] == f"{PREFIX}gate:cost"
