@@ -33,7 +33,7 @@ SHIFTS = (0.0, -0.05, -0.1, -0.2)
 CELLS = ((0.1, 0.08), (0.2, 0.1), (0.2, 0.15), (0.3, 0.15), (0.5, 0.2), (0.8, 0.2))
 SIZES = (7, 10, 15, 23, 30, 40, 60, 100, 200)
 # Each of the many p of one size needs the same ones.
-pass_fail._binomial = cache(pass_fail._binomial)  # noqa: SLF001
+pass_fail.binomial_masses = cache(pass_fail.binomial_masses)
 
 
 def exact(n: int, shift: float = 0.0) -> Any:

@@ -266,7 +266,7 @@ def test_every_threshold_is_listed_with_its_default_and_its_meaning(capsys):
     assert keys.keys() == GatePolicy.model_fields.keys()
     assert all(lines[place + 1].startswith("    ") for place in keys.values())
     assert lines[keys["min_cases"]] == "min_cases = 10, 2 for samples"
-    assert lines[keys["safety"]] == "safety = required, optional for samples and logs"
+    assert lines[keys["safety"]] == "safety = required, optional for samples, counts, logs"
 
 
 def test_every_option_has_help():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from benchgate.cli.gate_logs import NOT_COUNTED, add_reading, gate_logs
 from benchgate.cli.options import (
@@ -18,7 +18,7 @@ from benchgate.cli.options import (
 )
 from benchgate.cli.proof import exit_status
 from benchgate.cli.say import complain, say, show
-from benchgate.errors import ArtifactError
+from benchgate.errors import ArtifactError, counted
 from benchgate.wire.argument_types import reason
 
 if TYPE_CHECKING:
@@ -26,25 +26,43 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from benchgate.cli.options import Parsers
+    from benchgate.gates.decision import Blocker
+    from benchgate.gates.figures import Arm
+    from benchgate.gates.policy import GatePolicy
+    from benchgate.gates.vectors import Judged
     from benchgate.interop.vectors import Kind
+    from benchgate.looks.accept import KnownBy
 
 OF_LOGS = ("map", "metric", "format", "where", "errors_by", "html")
 OF_NUMBERS = ("task_class", "out")
 REFUSED = {
     "record": (*OF_LOGS, "baseline_id", "candidate_id", "ledger", "new_series"),
     "samples": (*OF_LOGS, *OF_NUMBERS),
+    "counts": (*OF_LOGS, *OF_NUMBERS),
     "log": (),
 }
 """Options that a kind of sides does not take."""
+
+CALLED: Final = {
+    "record": "a record",
+    "samples": "samples",
+    "counts": "a number of passes",
+    "log": "a log",
+}
+UNPAIRED = (
+    "unpaired, and the cases are taken for independent; if both sides ran the same ones, two files with a "
+    "result for each case show more"
+)
 
 
 def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
     """Declare the command."""
     parser = commands.add_parser(
         "gate",
-        help="decide whether B may replace A: two records, two files of samples, or two logs of another harness",
+        help="decide whether B may replace A: two logs of another harness, records, files of samples, or counts",
         description="A is the baseline, what you use now; B is the candidate, what may replace it. The number of a "
-        "run, its folder and its record.json are a record, numbers in JSON and the evidence of a run are samples, all "
+        "run, its folder and its record.json are a record, numbers in JSON and the evidence of a run are samples, "
+        "14/20 is a number of passes and of cases, all "
         "else is a log of another harness. Exits with 0 if the gate says "
         "promote, with 10 if it holds, with 1 if it rejects or a side is incomplete, with 2 for wrong use.",
     )
@@ -92,10 +110,12 @@ def _execute(args: argparse.Namespace) -> int:
     (one, first), (other, second) = (_side(args, word) for word in (args.base, args.cand))
     if one != other:
         what = "; expected two of a kind"
-        raise ValueError(f"{args.base} is {_called(one)}, {args.cand} {_called(other)}{what}")
+        raise ValueError(f"{args.base} is {CALLED[one]}, {args.cand} {CALLED[other]}{what}")
     refuse(args, REFUSED[one], f"{one.removesuffix('s')}s")
     if one == "record" and not (args.base.isdecimal() or args.cand.isdecimal()):
         refuse(args, OF_NUMBERS, "records by path")
+    if one == "counts":
+        return _gate_counts(args)
     refuse_same(first, second)
     paths = (first, second)
     if one == "log":
@@ -103,15 +123,14 @@ def _execute(args: argparse.Namespace) -> int:
     return _gate_records(args, *paths) if one == "record" else _gate_samples(args, paths)
 
 
-def _called(kind: Kind) -> str:
-    return "samples" if kind == "samples" else f"a {kind}"
-
-
 def _side(args: argparse.Namespace, word: str) -> tuple[Kind, Path]:
     """Return what a word of the command line is, and the file to read."""
     from benchgate.audit.runs import record_path
+    from benchgate.interop.counts import is_count
     from benchgate.interop.vectors import kind_of
 
+    if is_count(word):
+        return "counts", Path(word)
     path = record_path(word, args.out or Path(".benchgate"), args.task_class)
     if word.isdecimal():
         return "record", path
@@ -155,26 +174,65 @@ def _gate_records(args: argparse.Namespace, first: Path, second: Path) -> int:
 def _gate_samples(args: argparse.Namespace, paths: Sequence[Path]) -> int:
     from benchgate.gates.policy import VECTOR_DEFAULTS
     from benchgate.interop.vectors import notes_on_files, read_side
-    from benchgate.looks.accept import KnownBy, judge_samples
+    from benchgate.looks.accept import KnownBy
     from benchgate.looks.chain import place_of
+
+    policy = policy_of(args, VECTOR_DEFAULTS)
+    known = KnownBy(new_series=args.new_series)
+    if args.ledger is not None:
+        place = place_of(paths[0], args.ledger.absolute().parent)
+        known = KnownBy(place=place, new_series=args.new_series)
+    sides = (read_side(paths[0]), read_side(paths[1]))
+    judged = _judged(args, sides, policy, known, notes_on_files(*paths))
+    for label, path in zip(("baseline", "candidate"), paths, strict=True):
+        say(f"{label:9} {path}: samples")
+    return _shown(args, judged, policy, (paths[0].name, paths[1].name))
+
+
+def _gate_counts(args: argparse.Namespace) -> int:
+    from benchgate.gates.counts import passes_of
+    from benchgate.gates.policy import COUNT_DEFAULTS
+    from benchgate.interop.counts import side_of_count
+    from benchgate.looks.accept import KnownBy
+
+    policy = policy_of(args, COUNT_DEFAULTS)
+    sides = (side_of_count(args.base), side_of_count(args.cand))
+    known = KnownBy(name=args.baseline_id or args.base, new_series=args.new_series)
+    judged = _judged(args, sides, policy, known)
+    for label, side in zip(("baseline", "candidate"), sides, strict=True):
+        passed, cases = passes_of(side)
+        say(f"{label:9} {passed} of {counted(cases, 'case')} passed")
+    say(f"{'':9} {UNPAIRED}")
+    return _shown(args, judged, policy, (args.base, args.cand))
+
+
+def _judged(
+    args: argparse.Namespace,
+    sides: tuple[Arm, Arm],
+    policy: GatePolicy,
+    known: KnownBy,
+    noted: tuple[Blocker, ...] = (),
+) -> Judged:
+    """Judge two sides, and count the look if there is a ledger."""
+    from benchgate.looks.accept import judge_samples
     from benchgate.looks.ledger import LookLedger
+
+    if args.ledger is not None:
+        return judge_samples(sides, policy, LookLedger(args.ledger), known, noted=noted)
+    if args.new_series is not None:
+        raise ValueError(NOT_COUNTED)
+    return judge_samples(sides, policy, None, noted=noted)
+
+
+def _shown(
+    args: argparse.Namespace, judged: Judged, policy: GatePolicy, names: tuple[str, str]
+) -> int:
+    """Print a decision about samples, and return the exit status."""
     from benchgate.wording.block import Door, gate_lines
     from benchgate.wording.decision import DecisionView
 
-    policy = policy_of(args, VECTOR_DEFAULTS)
-    ledger = known = None
-    if args.ledger is not None:
-        ledger = LookLedger(args.ledger)
-        place = place_of(paths[0], args.ledger.absolute().parent)
-        known = KnownBy(place=place, new_series=args.new_series)
-    elif args.new_series is not None:
-        raise ValueError(NOT_COUNTED)
-    sides = (read_side(paths[0]), read_side(paths[1]))
-    noted = notes_on_files(*paths)
-    figures, decision = judge_samples(sides, policy, ledger, known, noted=noted)
-    names = (args.baseline_id or paths[0].name, args.candidate_id or paths[1].name)
-    for label, path in zip(("baseline", "candidate"), paths, strict=True):
-        say(f"{label:9} {path}: samples")
+    figures, decision = judged
+    names = (args.baseline_id or names[0], args.candidate_id or names[1])
     door = Door(verbosity=args.verbose, more="-v")
     show(gate_lines(DecisionView.of(decision, policy, names, figures), door))
     return exit_status(decision, is_met=decision.promotion_allowed)

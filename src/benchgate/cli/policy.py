@@ -29,17 +29,23 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
 
 def execute(_: argparse.Namespace) -> int:
     """Print the keys."""
-    from benchgate.gates.policy import LOG_DEFAULTS, VECTOR_DEFAULTS, GatePolicy, make_policy
+    from benchgate.gates.policy import (
+        COUNT_DEFAULTS,
+        LOG_DEFAULTS,
+        VECTOR_DEFAULTS,
+        GatePolicy,
+        make_policy,
+    )
 
     meanings = dict(PARAGRAPH.findall(inspect.getdoc(GatePolicy) or ""))
     bench = GatePolicy()
-    others = (("samples", VECTOR_DEFAULTS), ("logs", LOG_DEFAULTS))
+    others = (("samples", VECTOR_DEFAULTS), ("counts", COUNT_DEFAULTS), ("logs", LOG_DEFAULTS))
     for key in GatePolicy.model_fields:
         values: dict[str, list[str]] = {}
         for name, table in others:
             if key in table:
                 values.setdefault(make_policy(table).text(key), []).append(name)
-        differing = [f"{value} for {' and '.join(names)}" for value, names in values.items()]
+        differing = [f"{value} for {', '.join(names)}" for value, names in values.items()]
         say(", ".join([f"{key} = {bench.text(key)}", *differing]))
         text = " ".join(meanings.get(key, "").replace("``", "").split())
         for line in textwrap.wrap(text, 76):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from benchgate.gates.counts import MOST_COUNTED, Counts, can_be_counted
 from benchgate.gates.pairs import ConstantPairs, Pairs
 from benchgate.gates.pass_fail import MOST_PAIRS, PassFail, pass_fail_counts
 from benchgate.gates.two_samples import ConstantSamples, TwoSamples
@@ -39,7 +40,7 @@ def _is_too_small(compared: Compared) -> bool:
     return compared.size < 2
 
 
-def _can_be_counted(compared: Compared) -> bool:
+def _are_independent_changes(compared: Compared) -> bool:
     # The exact test takes cases for independent.
     return not compared.is_clustered and pass_fail_counts(compared) is not None
 
@@ -74,8 +75,14 @@ WAYS: Final = (
         what="nothing can be shown",
     ),
     Row(
+        Counts,
+        can_be_counted,
+        reason=f"Two numbers of passes such as `14/20`, of at most {MOST_COUNTED} cases each",
+        what="Boschloo's exact test",
+    ),
+    Row(
         PassFail,
-        _can_be_counted,
+        _are_independent_changes,
         reason=f"Same cases on both sides, at most {MOST_PAIRS}, all scores 0 or 1, no clusters",
         what="the exact test of pass and fail",
     ),
@@ -106,7 +113,7 @@ WAYS: Final = (
 )
 """The ways to decide, the most special first; the last one always applies."""
 
-TESTS_OF_MEANS: Final = tuple(row for row in WAYS if row.way not in (CaseByCase, PassFail))
+TESTS_OF_MEANS: Final = tuple(row for row in WAYS if row.way not in (CaseByCase, Counts, PassFail))
 """Those that compare means whatever the claim is, and so never count gains and losses."""
 
 

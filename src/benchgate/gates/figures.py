@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple
 
 from pydantic import Field
 
@@ -80,6 +80,8 @@ class Arm:
     :param facts: of each case; ``None`` for plain vectors.
     :param imputed: cases that were not measured on this side and count as the worst score; see :mod:`.missing`.
     :param clusters: what each case shares with others, ``None`` for nothing; ``None`` as a whole if none does.
+    :param is_count: all that is known is how many cases passed: the scores are 1 and 0, their order means nothing, and
+        the cases are taken for independent, and for others than those of the other side.
     """
 
     scores: tuple[float, ...]
@@ -89,6 +91,7 @@ class Arm:
     facts: tuple[CaseFacts, ...] | None = None
     imputed: tuple[str, ...] = ()
     clusters: tuple[str | None, ...] | None = None
+    is_count: bool = False
 
     @property
     def labels(self) -> tuple[str | None, ...]:
@@ -117,10 +120,10 @@ class Arm:
         """Return the arm of some of its cases, in another order."""
         columns = ("scores", "case_ids", "penalties", "trials", "facts", "clusters")
         rows = {name: getattr(self, name) for name in columns}
-        return replace(
-            self,
-            **{name: row and tuple(row[place] for place in places) for name, row in rows.items()},
-        )
+        chosen: dict[str, Any] = {
+            name: row and tuple(row[place] for place in places) for name, row in rows.items()
+        }
+        return replace(self, **chosen)
 
     def paired_with(self, candidate: Arm) -> tuple[CasePair, ...] | None:
         """
@@ -193,7 +196,7 @@ class Significance(WireModel):
     The figures of the policy's binding test, then of both tests. ``None`` means undefined or not evaluated.
 
     :param p_value: two-sided, of the difference minus ``min_delta``, or plus the margin; ``confidence_level`` is 1 - p.
-    :param test: what decides: ``welch``, ``paired``, ``pass_fail``, or ``none`` where nothing is inferred.
+    :param test: what decides: ``welch``, ``paired``, ``pass_fail`` or ``boschloo``; ``none`` where nothing is inferred.
     :param mean_delta: candidate's mean, ``trained_mean_reward``, minus the baseline's; its interval is at 1 - alpha.
     :param p_regression: one-sided, for "the candidate is worse". Where values are constant it is ``None`` unless the
         bounded-support bound excludes 0 too, and alpha / 2, which that bound shows, if no p can be made.

@@ -63,10 +63,11 @@ def _imputed(side: str, arm: Arm, end: str) -> Iterator[Blocker]:
 
 def _unequal(before: Arm, after: Arm) -> Iterator[Blocker]:
     """Yield that the two sides have other numbers of scores, or of trials."""
+    may_be_same = not (before.is_count or after.is_count)
     has_ids = before.case_ids is not None or after.case_ids is not None
     old = len(before.scores)
     new = len(after.scores)
-    if old != new and not has_ids:
+    if old != new and may_be_same and not has_ids:
         text = f"{old} scores against {new}, without ids: nobody knows which cases differ"
         yield "unequal_cases", text
     counts = [sorted({len(row) for row in arm.trials}) for arm in (before, after) if arm.trials]

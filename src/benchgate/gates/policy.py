@@ -42,6 +42,9 @@ LOG_DEFAULTS: Final = {"safety": "optional"}
 VECTOR_DEFAULTS: Final = {**LOG_DEFAULTS, "test": "welch", "min_cases": 2, "score_range": None}
 """Where that of samples differs, which often come without ids, score range and penalties."""
 
+COUNT_DEFAULTS: Final = {**LOG_DEFAULTS, "min_cases": 2}
+"""Where that of two numbers of passes differs, which anybody may try with a few cases."""
+
 Fraction = Annotated[Number, Field(gt=0, lt=1)]
 Range = Annotated[tuple[Number, Number], BeforeValidator(listed)]
 

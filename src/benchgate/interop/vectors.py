@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 MAX_BYTES: Final = 8 * 1024 * 1024
 MAX_VALUES: Final = 100_000
 _CLUSTER: Final = TypeAdapter(Name)
-Kind = Literal["record", "samples", "log"]
+Kind = Literal["record", "samples", "counts", "log"]
 REPORT_KIND: Final = re.compile(
     rb'\s*\{\s*(?:"schema_version"\s*:\s*\d+\s*,\s*)?"report_kind"\s*:\s*"(\w+)"'
 )

@@ -190,8 +190,8 @@ def given_open(fewest: Ints, shift: float) -> Floats:
     most = np.searchsorted(fewest, counts, side="right") - 1
     if shift > 0.0:
         most = fewest - 1
-    free = _binomial(n, (1.0 - size) / 2.0)
-    forced = np.cumsum(_binomial(n, size), axis=1)
+    free = binomial_masses(n, (1.0 - size) / 2.0)
+    forced = np.cumsum(binomial_masses(n, size), axis=1)
     k = counts[:, None]
     x = counts[None, :]
     room = most[None, :] - (k - x)
@@ -204,7 +204,7 @@ def given_open(fewest: Ints, shift: float) -> Floats:
     return np.asarray(share)
 
 
-def _binomial(n: int, p: float) -> Floats:
+def binomial_masses(n: int, p: float) -> Floats:
     """Return P(X = x) for X ~ Binomial(k, p), at [k, x], for all k up to n."""
     mass = np.zeros((n + 1, n + 1))
     mass[0, 0] = 1.0

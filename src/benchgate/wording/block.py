@@ -215,7 +215,7 @@ def _test(view: DecisionView) -> Iterator[Line]:
         "" if tests.clusters is None else f" in {counted(tests.clusters, 'cluster')} of like cases"
     )
     size = f"{counted(figures.compared, 'case')}{clusters}"
-    name = {"pass_fail": "pass and fail"}.get(tests.test, tests.test)
+    name = {"pass_fail": "pass and fail", "boschloo": "Boschloo"}.get(tests.test, tests.test)
     least = view.policy.min_delta if view.policy else 0.0
     above = f" for a gain above {least:g}" if least else ""
     if view.policy and view.policy.margin and tests.p_value is not None:
