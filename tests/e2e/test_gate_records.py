@@ -180,7 +180,7 @@ def test_a_part_of_the_cases_is_not_evaluated(toy, capsys):
     [
         (["one", "none"], "none: cannot be read"),
         (["none/record.json", "one"], "none/record.json: cannot be read"),
-        (["one", "empty"], "empty/record.json: cannot be read"),
+        (["one", "empty"], "empty: a folder without record.json, and without a log"),
         (["one", "text.json"], "one is a record, text.json a log; expected two of a kind"),
         (
             ["one", "one/evidence/promotion.json"],

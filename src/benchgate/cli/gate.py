@@ -63,7 +63,7 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
         description="A is the baseline, what you use now; B is the candidate, what may replace it. The number of a "
         "run, its folder and its record.json are a record, numbers in JSON and the evidence of a run are samples, "
         "14/20 is a number of passes and of cases, all "
-        "else is a log of another harness. Exits with 0 if the gate says "
+        "else is a log of another harness, a folder of them too. Exits with 0 if the gate says "
         "promote, with 10 if it holds, with 1 if it rejects or a side is incomplete, with 2 for wrong use.",
     )
     for name, what in (("base", "the baseline"), ("cand", "the candidate")):
@@ -119,6 +119,7 @@ def _execute(args: argparse.Namespace) -> int:
     refuse_same(first, second)
     paths = (first, second)
     if one == "log":
+        _refuse_inside(first, second)
         return gate_logs(args, paths)
     return _gate_records(args, *paths) if one == "record" else _gate_samples(args, paths)
 
@@ -127,6 +128,7 @@ def _side(args: argparse.Namespace, word: str) -> tuple[Kind, Path]:
     """Return what a word of the command line is, and the file to read."""
     from benchgate.audit.runs import record_path
     from benchgate.interop.counts import is_count
+    from benchgate.interop.folder import log_files
     from benchgate.interop.vectors import kind_of
 
     if is_count(word):
@@ -134,7 +136,21 @@ def _side(args: argparse.Namespace, word: str) -> tuple[Kind, Path]:
     path = record_path(word, args.out or Path(".benchgate"), args.task_class)
     if word.isdecimal():
         return "record", path
-    return ("record", path / "record.json") if os.path.isdir(path) else (kind_of(path), path)
+    if not os.path.isdir(path):
+        return kind_of(path), path
+    record = path / "record.json"
+    if record.exists():
+        return "record", record
+    log_files(path, args.format)  # refuses a folder in which there is no log
+    return "log", path
+
+
+def _refuse_inside(baseline: Path, candidate: Path) -> None:
+    """Refuse a side that is in the folder of the other: its results would be on both."""
+    why = "what is in it would be on both sides; give a folder or a file of each version"
+    for inner, outer in ((baseline, candidate), (candidate, baseline)):
+        if outer.resolve() in inner.resolve().parents:
+            raise ValueError(f"{inner} is in {outer}: {why}")
 
 
 def _gate_records(args: argparse.Namespace, first: Path, second: Path) -> int:

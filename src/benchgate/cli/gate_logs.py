@@ -209,6 +209,7 @@ def _sides(logs: Sequence[Samples], source: LogSource | None) -> Iterator[str]:
         lines = [_fields_of(log, source), *told]
         if log.ungated:
             lines.append(f"scores of it that are not gated: {', '.join(log.ungated)}")
+        yield from (f"{'':9} {line}" for line in log.files)
         yield from (f"{'':9} {line}" for line in lines if line not in shown)
         shown |= {*lines}
         for why, count in log.left.items():

@@ -176,6 +176,7 @@ class Samples:
     :param without: cases that the log names and has no sample of, such as tests that were skipped; sorted.
     :param repeated: cases of which the log has a trial more than once, sorted; their last sample is in ``samples``.
     :param once: cases with one trial beside others with several, for they were not repeated.
+    :param files: of a folder, what its files are taken for, and which are not read.
     """
 
     path: Path
@@ -194,6 +195,7 @@ class Samples:
     without: tuple[str, ...]
     repeated: tuple[str, ...]
     once: frozenset[str] = frozenset()
+    files: tuple[str, ...] = ()
 
     @property
     def has_inputs(self) -> tuple[bool, bool]:

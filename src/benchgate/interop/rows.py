@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from benchgate.errors import EvalError, SampleError, excerpt
 from benchgate.interop.asked import asked, chosen
 from benchgate.interop.fields import Fields
+from benchgate.interop.folder import FILE, Folder
 from benchgate.interop.formats import FORMATS, opened
 from benchgate.interop.log import Sample, Samples, found_in
 from benchgate.interop.repetitions import ask
@@ -18,7 +19,7 @@ from benchgate.interop.values import error_of, harm_of, number_of
 from benchgate.wire.canonical import sha256_hex
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
     from benchgate.interop.asked import Asked
@@ -39,7 +40,7 @@ def read(
     errors_by: str | None = None,
 ) -> Samples:
     """
-    Read a log of another harness.
+    Read a log of another harness: a file, or a folder of files that are one log, or trials.
 
     :param format: ``inspect``, ``swebench``, ``junit``, ``deepeval``, ``pydantic-evals``, ``langsmith``,
         ``braintrust``, ``promptfoo``, ``jsonl``, ``csv``, or ``auto`` for what it looks like.
@@ -54,17 +55,35 @@ def read(
     :raises EvalError: it cannot be read.
     """
     how = asked(map, where, errors_by)
+    if path.is_dir():
+        folder = Folder(path, format, how)
+        _check_errors_by(path, folder.format, how)
+        samples = RowReader(path, folder.log, how, metric, folder).samples(
+            folder.format, folder.sha256
+        )
+        return replace(samples, files=folder.said)
     with opened(path, format) as (name, log, sha256):
-        if errors_by and not FORMATS[name].has_failures:
-            raise EvalError(f"errors-by: is for JUnit and promptfoo; {path} is {name}")
+        _check_errors_by(path, name, how)
         return RowReader(path, log, how, metric).samples(name, sha256)
 
 
-class RowReader:
-    """Makes samples of the rows of a log."""
+def _check_errors_by(path: Path, name: str, how: Asked) -> None:
+    if how.errors_by and not FORMATS[name].has_failures:
+        raise EvalError(f"errors-by: is for JUnit and promptfoo; {path} is {name}")
 
-    def __init__(self, path: Path, log: Log, how: Asked, metric: str | None) -> None:
+
+class RowReader:
+    """
+    Makes samples of the rows of a log.
+
+    :param folder: that the log is in, part by part; it says which samples are trials of one case.
+    """
+
+    def __init__(
+        self, path: Path, log: Log, how: Asked, metric: str | None, folder: Folder | None = None
+    ) -> None:
         self._path = path
+        self._folder = folder
         self._log = log
         self._by = how
         self._fields = Fields(log, how, metric)
@@ -115,16 +134,30 @@ class RowReader:
     def _read(self) -> tuple[Sample, ...]:
         """Return the last sample of each trial, sorted."""
         by_key: dict[tuple[str, str], Sample] = {}
-        for row in self._rows:
-            sample = self._sample(row)
+        for sample in self._found():
             key = (sample.case_id, sample.trial)
             before = by_key.get(key)
-            if before is not None:
-                sample = replace(sample, reruns=sample.reruns + before.reruns + 1)
             by_key[key] = sample
+            if before is not None:
+                by_key[key] = replace(sample, reruns=sample.reruns + before.reruns + 1)
             if len(by_key) > MAX_SAMPLES:
                 raise SampleError(self._path, f"more than {MAX_SAMPLES} samples")
         return tuple(by_key[key] for key in sorted(by_key, key=_place))
+
+    def _found(self) -> Iterator[Sample]:
+        """Yield the samples in the order of their rows."""
+        if self._folder is None:
+            for row in self._rows:
+                yield self._sample(row)
+            return
+        found = []
+        for row in self._rows:
+            name = row.fields[FILE]
+            # An error names the file that it is in.
+            self._path = self._folder.path / name
+            found.append((name, self._sample(row)))
+        self._path = self._folder.path
+        yield from self._folder.told_apart(found)
 
     def _once(self, samples: tuple[Sample, ...]) -> frozenset[str]:
         """Return the cases whose names have no number of a repetition, where those of others have one."""
