@@ -8,7 +8,6 @@ import threading
 import pytest
 
 from benchgate import run_eval
-from benchgate.aggregate import BEGUN
 from benchgate.artifacts.run_kinds import RunRecord
 from benchgate.cli import main
 from benchgate.errors import ArtifactError, SystemUnavailable
@@ -63,7 +62,7 @@ def with_harm(twelve):
 
 
 def begun(report):
-    return [result.case_id for result in report.per_case if result.detail == BEGUN]
+    return [result.case_id for result in report.per_case if result.why == "set_aside"]
 
 
 def is_valid(echo, *options):

@@ -587,6 +587,17 @@ def test_a_run_with_a_skipped_case_is_not_complete(out):
     assert any(message.startswith("report.complete: a trial was left out") for message in messages)
 
 
+def test_no_trial_that_was_run_says_why_it_was_not(out):
+    def edit(raw, folder):
+        result = raw["report"]["per_case"][2]
+        result["why"] = "capped"
+        path = folder / "cases" / "03.json"
+        case = json.loads(path.read_bytes())
+        path.write_text(json.dumps({**case, "result": result}))
+
+    assert "report.per_case.03.why is 'capped' of a trial that was run" in forge(out, 1, edit)
+
+
 def test_a_verdict_is_drawn_again(out):
     assert json.loads((folders(out)[0] / "record.json").read_bytes())["verdict"]["sufficient"]
 

@@ -141,7 +141,7 @@ class Sample:
 
     :param trial: what the log calls the repetition; empty if it numbers none.
     :param score: as the log has it; ``None`` if it has none.
-    :param error: why there is no score; ``None`` if there is one.
+    :param error: why there is no score, with its type; ``None`` if there is one. ``error_type`` is that type alone.
     :param penalty: harm done, 0 or more; ``None`` if the log does not say.
     :param passed: whether it passes, by the field of that role; ``None`` if none was named.
     :param reruns: earlier attempts at the same trial.
@@ -157,6 +157,7 @@ class Sample:
     passed: bool | None = None
     reruns: int = 0
     of: tuple[str | None, str | None] = (None, None)
+    error_type: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

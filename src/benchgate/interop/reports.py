@@ -218,8 +218,8 @@ def _results(
         if row is None:
             yield result.model_copy(update={"detail": "the log has no such trial"})
         elif row.score is None:
-            modes = (FailureMode(code="harness_error", detail=row.error),)
-            yield result.model_copy(update={"outcome": "harness_error", "failure_modes": modes})
+            mode = FailureMode(code="harness_error", detail=row.error, error=row.error_type)
+            yield result.model_copy(update={"outcome": "harness_error", "failure_modes": (mode,)})
         else:
             scaled = _scaled(log, row, row.score, terms.score_range)
             # The gate asks whether a case newly fails of graded logs too: by the best score, unless a field says it.

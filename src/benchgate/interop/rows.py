@@ -14,7 +14,7 @@ from benchgate.interop.fields import Fields
 from benchgate.interop.formats import FORMATS, opened
 from benchgate.interop.log import Sample, Samples, found_in
 from benchgate.interop.repetitions import ask
-from benchgate.interop.values import error_of, harm_of, number_of
+from benchgate.interop.values import LogError, error_of, harm_of, number_of
 from benchgate.wire.canonical import sha256_hex
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 MAX_SAMPLES: Final = 200_000
 UNSCORED: Final = "Unscored"
-"""What the error of a sample begins with that has neither a score nor an error."""
+"""The type of error of a sample that has neither a score nor an error."""
 
 
 def read(
@@ -139,7 +139,7 @@ class RowReader:
             why = "".join(f"; of {n} rows {why}" for why, n in self._left.items())
             raise SampleError(self._path, f"has no samples{why}")
         unscored = [sample for sample in samples if sample.score is None]
-        erred = [one for one in unscored if not (one.error or "").startswith(UNSCORED)]
+        erred = [one for one in unscored if one.error_type != UNSCORED]
         all_erred = len(erred) == len(samples)
         for role, name in self._fields.named.items():
             # Where all erred, nothing can have a score.
@@ -215,7 +215,8 @@ class RowReader:
             case_id=case,
             trial=self._text(fields, "trial", row.line),
             score=score,
-            error=error,
+            error=None if error is None else str(error),
+            error_type=None if error is None else error.type,
             cluster=self._text(fields, "cluster", row.line) or None,
             passed=self._passed(fields, case, row.line),
             penalty=self._penalty(fields, case, row.line),
@@ -325,7 +326,7 @@ class RowReader:
             return harm.get("error")
         return None
 
-    def _scored(self, row: Row) -> tuple[float | None, str | None]:
+    def _scored(self, row: Row) -> tuple[float | None, LogError | None]:
         """Return the score of a row, or why it has none."""
         error = self._error(row)
         if error is not None:
@@ -343,7 +344,8 @@ class RowReader:
         shown = "nothing"
         if value not in (None, ""):
             shown = excerpt(repr(value), 60)
-        return None, f"{UNSCORED}: {self._fields.short(self._fields.score) or 'score'} is {shown}"
+        why = f"{self._fields.short(self._fields.score) or 'score'} is {shown}"
+        return None, LogError(UNSCORED, why)
 
 
 def _id_of(value: dict[str, Any] | list[Any]) -> str:

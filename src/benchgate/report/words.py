@@ -61,9 +61,14 @@ def other_rules(source: Source) -> str | None:
 
 def cost(figures: Aggregates) -> str:
     """Return what a run cost, and what it used."""
+    return ", ".join(costs(figures))
+
+
+def costs(figures: Aggregates) -> list[str]:
+    """Return what a run cost, and each of what it used, as far as it is known."""
     used = figures.usage
     parts = [f"{usd(figures.total_cost_usd)} USD"] if figures.total_cost_usd else []
     if used is not None:
         counts = {"tokens in": used.tokens_in, "tokens out": used.tokens_out, "calls": used.calls}
         parts += [f"{count:,} {name}" for name, count in counts.items() if count is not None]
-    return ", ".join(parts)
+    return parts
