@@ -135,6 +135,7 @@ def record_entry(
         },
         provenance=terms.provenance,
         labels=judgement.labels,
+        look=judgement.look,
         rules=RULES,
     )
     return record, files

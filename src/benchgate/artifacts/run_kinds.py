@@ -8,8 +8,10 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, AwareDatetime, ConfigDict, Field, PlainSerializer
 
 from benchgate.artifacts.provenance import Provenance
+from benchgate.gates.case_labels import LabelChange
 from benchgate.gates.decision import CheckpointPromotionDecision
 from benchgate.gates.labels import Label
+from benchgate.gates.looks import RecordedLook
 from benchgate.gates.policy import GatePolicy
 from benchgate.ids import system_digest, trial_file_name
 from benchgate.models import BenchRunReport, Isolation, LogSource, Observer, Side, TrialResult
@@ -117,7 +119,7 @@ class BaselineRef(WireModel):
     run_id: Sha256 | None
     outputs: Sha256 | None = Field(default=None, exclude_if=lambda sha256: sha256 is None)
     fingerprints: tuple[Text, ...] = Field(default=(), exclude_if=lambda names: not names)
-    relabelled: tuple[Text, ...] = Field(default=(), exclude_if=lambda texts: not texts)
+    relabelled: tuple[LabelChange, ...] = Field(default=(), exclude_if=lambda changes: not changes)
     system: Text | None = Field(default=None, exclude_if=lambda name: name is None)
     new_series: Text | None = Field(default=None, exclude_if=lambda reason: reason is None)
 
@@ -236,6 +238,7 @@ class RunRecord(Artifact):
     :param about_cases: by case id; what a reader of the record wants to know of a case whose folder is elsewhere.
     :param provenance: who made it, and of which code.
     :param labels: what people say of outputs, and what the observer has them at; left out if they say nothing.
+    :param look: at the baseline, as it was counted; left out if it is none.
     :param rules: by which the decision follows from the facts, see :mod:`benchgate.gates.rules`; a record from before
         they had a number leaves it out.
     """
@@ -263,6 +266,7 @@ class RunRecord(Artifact):
     about_cases: AboutCases
     provenance: Provenance
     labels: tuple[Label, ...] = Field(default=(), exclude_if=lambda labels: not labels)
+    look: RecordedLook | None = Field(default=None, exclude_if=lambda look: look is None)
     rules: Count = Field(default=0, exclude_if=lambda number: number == 0)
 
     @property

@@ -35,7 +35,6 @@ OF_THE_RUN: Final = (
     "baseline_mismatch",
     "observer_mismatch",
     "observer_not_trusted",
-    "looks_mismatch",
     "checkpoint_mismatch",
     "block_severity_failure_mode",
     GATE,
@@ -52,7 +51,7 @@ def facts_of(record: RunRecord, before: ArmReport | None, outputs: Mapping[str, 
         baseline = None if excluded else arm(beside)
     elif before is not None:
         baseline = before.arm
-    codes = ["checkpoint_mismatch", "looks_mismatch", "observer_mismatch"]
+    codes = ["checkpoint_mismatch", "observer_mismatch"]
     if beside is None and baseline is None:
         codes.append("baseline_missing" if record.baseline is None else "baseline_mismatch")
     decision = record.decision
@@ -67,7 +66,7 @@ def facts_of(record: RunRecord, before: ArmReport | None, outputs: Mapping[str, 
         policy=record.policy,
         baseline=baseline,
         beside=beside,
-        look=number_of(decision.look),
+        look=record.look,
         excluded=(*excluded, *((code, text) for code, text in reasons if code in codes)),
         further=tuple((c.removeprefix(GATE), text) for c, text in reasons if c.startswith(GATE)),
         episodes=tuple(episode for episode in episodes if episode is not None),
@@ -146,8 +145,8 @@ def _proof_files(folder: Path, before: ArmReport | None) -> dict[str, bytes] | N
     proof = ProofBundle.read_or_none(folder / "proof.json")
     if before is None or after is None or head is None or proof is None:
         return None
-    look, failed = number_of(head.look), proof.failure_analysis
-    judged = judged_at(head.policy, look)
+    look, failed = head.look, proof.failure_analysis
+    judged = judged_at(head.policy, number_of(look))
     figures, blockers = weigh_arms(before.arm, after.arm, judged)
     remarks = zip(failed.reasons, failed.details, strict=True) if failed else ()
     reasons = [(code.removeprefix(PREFIX), text) for code, text in remarks]
@@ -157,6 +156,7 @@ def _proof_files(folder: Path, before: ArmReport | None) -> dict[str, bytes] | N
             policy=head.policy,
             figures=figures,
             look=look,
+            over_seen=None if look is None else look.over_seen,
             blockers=(*blockers, *(one for one in reasons if not one[0].startswith(GATE))),
             further=tuple(
                 (c.removeprefix(GATE), text) for c, text in reasons if c.startswith(GATE)
