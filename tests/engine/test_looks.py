@@ -297,7 +297,7 @@ def test_a_count_that_was_lowered_is_found(looks, capsys):
     record.write_text(text.replace('"number": 2', '"number": 1'))
     capsys.readouterr()
     assert not looks.is_valid()
-    assert "look.number is 1; recomputed: 2" in capsys.readouterr().err
+    assert ": look.number is 1; recomputed: 2" in capsys.readouterr().err
 
 
 def test_verify_says_what_it_cannot_know_of_a_chain_that_is_not_anchored(looks, capsys):

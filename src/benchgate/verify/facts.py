@@ -146,6 +146,9 @@ def _proof_files(folder: Path, before: ArmReport | None) -> dict[str, bytes] | N
     if before is None or after is None or head is None or proof is None:
         return None
     look, failed = head.look, proof.failure_analysis
+    over_seen = None
+    if look is not None:
+        over_seen = look.over_seen
     judged = judged_at(head.policy, number_of(look))
     figures, blockers = weigh_arms(before.arm, after.arm, judged)
     remarks = zip(failed.reasons, failed.details, strict=True) if failed else ()
@@ -156,7 +159,7 @@ def _proof_files(folder: Path, before: ArmReport | None) -> dict[str, bytes] | N
             policy=head.policy,
             figures=figures,
             look=look,
-            over_seen=None if look is None else look.over_seen,
+            over_seen=over_seen,
             blockers=(*blockers, *(one for one in reasons if not one[0].startswith(GATE))),
             further=tuple(
                 (c.removeprefix(GATE), text) for c, text in reasons if c.startswith(GATE)
