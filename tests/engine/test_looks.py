@@ -357,6 +357,8 @@ def test_looks_that_were_declared_otherwise_hold(looks, first, others):
         assert (run.judgement.decision.outcome, said(run)) == ("hold", {"looks_mismatch"})
         named = f"declared looks = {first}, this one {later}"
         assert named in run.judgement.decision.remarks[0].message
+    alone = shutil.copytree(run.published.folder / "evidence", looks.echo.root / "alone")
+    assert main(["verify", str(alone / "proof.json"), str(alone / "evaluation.json")]) == 0
     assert said(looks.run(0.7, policy={"looks": first})) == set()
     assert looks.is_valid()
 
