@@ -110,7 +110,8 @@ def test_what_a_record_says_of_it_is_recomputed(looks, place, capsys):
     path = looks.echo.folder() / "record.json"
     record = json.loads(path.read_bytes())
     of = record["baseline"] if place == "baseline" else record["decision"]["look"]
-    assert of["relabelled"] == ["critical of 02 was unset, is true"]
+    change = {"case_id": "02", "label": "critical", "before": None, "after": "true"}
+    assert of["relabelled"] == [change]
     del of["relabelled"]
     path.write_text(json.dumps(record))
     assert main(["verify", str(looks.echo.out)]) == 1

@@ -138,6 +138,7 @@ def record_entry(
         objections=judgement.objections,
         checkpoint_problems=judgement.checkpoint_problems,
         episodes=judgement.episodes,
+        look=judgement.look,
         rules=RULES,
     )
     return record, files

@@ -8,8 +8,10 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, AwareDatetime, ConfigDict, Field, PlainSerializer
 
 from benchgate.artifacts.provenance import Provenance
+from benchgate.gates.case_labels import LabelChange
 from benchgate.gates.decision import CheckpointPromotionDecision, Objection
 from benchgate.gates.labels import Label
+from benchgate.gates.looks import RecordedLook
 from benchgate.gates.policy import GatePolicy
 from benchgate.ids import system_digest, trial_file_name
 from benchgate.models import BenchRunReport, Isolation, LogSource, Observer, Side, TrialResult
@@ -118,7 +120,7 @@ class BaselineRef(WireModel):
     run_id: Sha256 | None
     outputs: Sha256 | None = Field(default=None, exclude_if=lambda sha256: sha256 is None)
     fingerprints: tuple[Text, ...] = Field(default=(), exclude_if=lambda names: not names)
-    relabelled: tuple[Text, ...] = Field(default=(), exclude_if=lambda texts: not texts)
+    relabelled: tuple[LabelChange, ...] = Field(default=(), exclude_if=lambda changes: not changes)
     system: Text | None = Field(default=None, exclude_if=lambda name: name is None)
     new_series: Text | None = Field(default=None, exclude_if=lambda reason: reason is None)
 
@@ -240,6 +242,7 @@ class RunRecord(Artifact):
     :param objections: of further gates; left out if none objects.
     :param checkpoint_problems: why the run is not evidence about its checkpoint; left out if it is, or has none.
     :param episodes: of the RL payloads of scored trials, in the order of the results; left out if there are none.
+    :param look: at the baseline, as it was counted; left out if it is none.
     :param rules: by which the decision follows from the facts, see :mod:`benchgate.gates.rules`; a record from before
         they had a number leaves it out.
     """
@@ -270,6 +273,7 @@ class RunRecord(Artifact):
     objections: tuple[Objection, ...] = Field(default=(), exclude_if=lambda found: not found)
     checkpoint_problems: tuple[Text, ...] = Field(default=(), exclude_if=lambda found: not found)
     episodes: tuple[Episode, ...] = Field(default=(), exclude_if=lambda found: not found)
+    look: RecordedLook | None = Field(default=None, exclude_if=lambda look: look is None)
     rules: Count = Field(default=0, exclude_if=lambda number: number == 0)
 
     @property

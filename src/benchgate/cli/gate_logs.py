@@ -22,10 +22,9 @@ if TYPE_CHECKING:
     from benchgate.audit.store import Published
     from benchgate.gates.baseline import Baseline
     from benchgate.gates.judge import Judgement, RunFacts
-    from benchgate.gates.looks import LookNumber
     from benchgate.gates.policy import GatePolicy
     from benchgate.interop.log import Samples
-    from benchgate.looks.tally import Looked
+    from benchgate.looks.tally import Counted, Looked
     from benchgate.models import LogSource
     from benchgate.report.publish import Publication
 
@@ -143,7 +142,7 @@ def _decided(
     ledger = LookLedger(args.ledger)
     looks: list[Looked] = []
 
-    def count(looked: Looked) -> LookNumber:
+    def count(looked: Looked) -> Counted:
         looks.append(looked)
         return ledger.add(looked)
 

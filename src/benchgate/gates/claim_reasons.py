@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Final
 
 from benchgate.errors import few
+from benchgate.gates.policy import TOLERANCE
 from benchgate.wire.usage import usd
 
 if TYPE_CHECKING:
@@ -17,9 +18,6 @@ if TYPE_CHECKING:
     from benchgate.gates.figures import Arm, Figures, SafetyFigures, Significance
     from benchgate.gates.policy import GatePolicy
 
-
-TOLERANCE: Final = 1e-12
-"""Allows for float rounding (0.55 - 0.5 > 0.05), so that a change of exactly a limit does not block."""
 
 SELDOM: Final = 0.005
 """A chance below it would be said as 0 %, and is not said."""

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from benchgate.errors import counted
 from benchgate.gates.claim_reasons import (
-    TOLERANCE,
     by_chance,
     confidence,
     cost_objections,
@@ -24,8 +23,15 @@ from benchgate.gates.conditions import (
     step_after_rejection,
 )
 from benchgate.gates.decision import PREFIX, Blocker, CheckpointPromotionDecision, GateInput, Remark
-from benchgate.gates.looks import another_look, judged_at, look_objection, make_look
+from benchgate.gates.looks import (
+    another_look,
+    judged_at,
+    look_objection,
+    make_look,
+    number_of,
+)
 from benchgate.gates.notes import notes
+from benchgate.gates.policy import TOLERANCE
 from benchgate.gates.safety import clean_needed
 from benchgate.gates.steps import clusters_needed
 from benchgate.gates.weigh import weigh
@@ -36,7 +42,7 @@ if TYPE_CHECKING:
 
     from benchgate.gates.decision import Objection, Outcome
     from benchgate.gates.figures import Figures, SafetyFigures, Significance
-    from benchgate.gates.looks import Look
+    from benchgate.gates.looks import JudgedLook
     from benchgate.gates.policy import GatePolicy
 
 
@@ -45,7 +51,7 @@ def decide(inputs: GateInput) -> CheckpointPromotionDecision:
     look = _look(inputs)
     judged = replace(
         inputs,
-        policy=judged_at(inputs.policy, inputs.look),
+        policy=judged_at(inputs.policy, number_of(inputs.look)),
         blockers=(*inputs.blockers, *look_objection(inputs.policy, inputs.look)),
     )
     blockers = _failed(judged)
@@ -58,7 +64,7 @@ def decide(inputs: GateInput) -> CheckpointPromotionDecision:
     outcome = _outcome(codes, inputs.objections)
     step = None
     if outcome == "hold":
-        again = another_look(inputs.policy, 1 if look is None else look.number)
+        again = another_look(inputs.policy, number_of(look) or 1)
         step = next_step(judged, codes, look, again)
     elif outcome == "reject":
         step = step_after_rejection(judged, codes)
@@ -78,12 +84,12 @@ def decide(inputs: GateInput) -> CheckpointPromotionDecision:
     )
 
 
-def _look(inputs: GateInput) -> Look | None:
+def _look(inputs: GateInput) -> JudgedLook | None:
     """Return what the decision says of its look; ``None`` if it is none, or nothing was compared."""
     figures = inputs.figures or inputs.of_size
     if inputs.look is None or figures is None:
         return None
-    return make_look(inputs.policy, inputs.look, figures)
+    return make_look(inputs.policy, inputs.look, figures, inputs.over_seen)
 
 
 def _failed(inputs: GateInput) -> dict[str, str]:
@@ -171,7 +177,7 @@ def _unscored_objection(inputs: GateInput) -> Iterator[Blocker]:
 
 def _cases_objection(inputs: GateInput) -> Iterator[Blocker]:
     """Yield that it is no promotion with the new cases as solved, or over the cases of all looks."""
-    over = getattr(inputs.look, "over_seen", None)
+    over = inputs.over_seen
     if over is not None and over != "promote":
         text = (
             f"with the cases as they were at earlier looks at this baseline the decision is {over}"

@@ -17,9 +17,10 @@ from benchgate.gates.certificate import certificate, ordered
 from benchgate.gates.cures import cure
 from benchgate.gates.decision import GateInput
 from benchgate.gates.labels import agreement
-from benchgate.gates.looks import judged_at
+from benchgate.gates.looks import judged_at, number_of
 from benchgate.gates.missing import counted_as_best, without_new
 from benchgate.gates.notes import observer_noise, run_notes
+from benchgate.gates.over_seen import over_seen
 from benchgate.gates.run_diff import relabelled_note
 from benchgate.gates.unscored import too_many, unscored_note
 from benchgate.gates.vectors import weigh_arms
@@ -27,6 +28,7 @@ from benchgate.gates.vectors import weigh_arms
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from benchgate.gates.case_labels import LabelChange
     from benchgate.gates.decision import Blocker, Facts, Remark
     from benchgate.gates.figures import Arm, Figures
 
@@ -72,6 +74,7 @@ def input_of(facts: Facts) -> GateInput:
         trial_count=report.trial_count,
         figures=weighed.figures,
         look=facts.look,
+        over_seen=over_seen(facts, whole),
         blockers=blockers,
         objections=facts.objections,
         is_log=report.source is not None,
@@ -96,7 +99,8 @@ def _weighed(facts: Facts, whole: Arm) -> _Weighed:
 
 def _stopped(facts: Facts, before: Arm, whole: Arm) -> _Weighed:
     """Return what is to be said of a run that stopped early: why no result of the rest could have promoted it."""
-    found = certificate(before, arm(facts.report.shown), facts.policy, facts.look)
+    part = arm(facts.report.shown)
+    found = certificate(before, part, facts.policy, number_of(facts.look))
     blockers = [(one.code, one.message) for one in found if one.code in AGAINST]
     if not found:
         blockers.append(("incomplete_run", "the rest might have promoted it"))
@@ -111,7 +115,7 @@ def _stopped(facts: Facts, before: Arm, whole: Arm) -> _Weighed:
 
 def _compared(facts: Facts, before: Arm, whole: Arm) -> _Weighed:
     """Return the comparison of a run with its baseline, over the cases that the baseline has too."""
-    policy = judged_at(facts.policy, facts.look)
+    policy = judged_at(facts.policy, number_of(facts.look))
     candidate = whole
     if facts.report.source is None:  # of a log every case counts
         candidate = without_new(before, whole)
@@ -161,7 +165,10 @@ def _noted(facts: Facts, weighed: _Weighed, said: Iterable[Blocker]) -> Iterator
     yield from unscored_note(weighed.candidate, "candidate")
     yield from said
     yield from observer_noise(facts.report, weighed.figures)
-    yield from relabelled_note(facts.relabelled, getattr(facts.look, "relabelled", ()))
+    since_look: tuple[LabelChange, ...] = ()
+    if facts.look is not None:
+        since_look = facts.look.relabelled
+    yield from relabelled_note(facts.relabelled, since_look)
 
 
 def _cure(facts: Facts) -> str | None:

@@ -19,10 +19,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from benchgate.gates.baseline import Baseline, BaselineChoice
+    from benchgate.gates.case_labels import LabelChange
     from benchgate.gates.decision import Blocker, CheckpointPromotionDecision
     from benchgate.gates.figures import Figures
     from benchgate.gates.labels import Label
-    from benchgate.gates.looks import LookNumber
+    from benchgate.gates.looks import RecordedLook
     from benchgate.gates.policy import GatePolicy
     from benchgate.gates.run_diff import RunChanges
     from benchgate.models import BenchRunReport, Side
@@ -38,8 +39,8 @@ Its name in the decision is its ``name`` attribute, else its ``__name__``.
 """
 
 
-Counter = Callable[["BenchRunReport", "BenchRunReport"], "LookNumber"]
-"""Takes the baseline's report and the candidate's, and returns the number of this look at the baseline."""
+Counter = Callable[["BenchRunReport", "BenchRunReport"], "RecordedLook"]
+"""Takes the baseline's report and the candidate's, and returns this look at the baseline."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,6 +111,7 @@ class Judgement(RunFacts):
     :param faults: why the exit status is 1.
     :param held: why it is not 0 though there is no fault.
     :param objections: of further gates, and ``broken`` those of them that failed.
+    :param look: at the baseline; ``None`` if it is none, or nobody counts.
     """
 
     figures: Figures | None
@@ -119,13 +121,7 @@ class Judgement(RunFacts):
     held: tuple[str, ...]
     objections: tuple[Objection, ...]
     broken: tuple[str, ...]
-
-    @property
-    def look(self) -> int | None:
-        """Number of this look at the baseline."""
-        if self.decision is None or self.decision.look is None:
-            return None
-        return self.decision.look.number
+    look: RecordedLook | None
 
     @property
     def failures(self) -> tuple[str, ...]:
@@ -153,7 +149,7 @@ def judge(
     Compare a run with its baseline and decide.
 
     :param gates: further gates; one that raises an exception counts as objecting.
-    :param count: returns the number of a look at a baseline; ``None`` if nobody counts.
+    :param count: counts a look at a baseline; ``None`` if nobody counts.
     :param asked: an earlier judgement of the run, which says what its gates said, so that none is asked twice.
     """
     report = facts.report
@@ -176,13 +172,14 @@ def judge(
         held=tuple(_held(facts, decision, opinions)),
         objections=opinions.objections,
         broken=opinions.broken,
+        look=look,
     )
 
 
 def _look(
     count: Counter | None, before: BenchRunReport | None, report: BenchRunReport
-) -> LookNumber | None:
-    """Return the number of a look; ``None`` if nobody counts, or so little was run that it is none."""
+) -> RecordedLook | None:
+    """Return the look that a run is; ``None`` if nobody counts, or so little was run that it is none."""
     if count is None or before is None or report.scope != "full":
         return None
     if report.complete or report.stopped:
@@ -193,7 +190,7 @@ def _look(
 def _decided_by(
     facts: RunFacts,
     before: BenchRunReport | None,
-    look: LookNumber | None,
+    look: RecordedLook | None,
     excluded: Iterable[Blocker],
     opinions: Opinions,
 ) -> Facts:
@@ -201,7 +198,7 @@ def _decided_by(
     report = facts.report
     beside = facts.beside
     baseline = None
-    relabelled: tuple[str, ...] = ()
+    relabelled: tuple[LabelChange, ...] = ()
     builds: tuple[str, ...] = ()
     if before is not None:
         baseline = arm(before, report)

@@ -18,25 +18,26 @@ from benchgate.aggregate import outputs_digest
 from benchgate.audit.chain import RECORD_FILE, numbered
 from benchgate.errors import Unreadable
 from benchgate.gates.baseline import arm
-from benchgate.gates.looks import LookNumber
-from benchgate.gates.run_diff import CASE, labels_of, since_pin
-from benchgate.looks.tally import Looked, Tally
+from benchgate.gates.case_labels import CASE, THERE, LabelChange, labels_of
+from benchgate.gates.run_diff import since_pin
+from benchgate.looks.tally import Counted, Looked, Tally
 from benchgate.models import RunDigests
 from benchgate.wire.canonical import digest
 from benchgate.wire.model import Count, Sha256, Version, WireModel, empty_mapping
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection
     from pathlib import Path
 
     from benchgate.gates.baseline import Baseline
     from benchgate.gates.judge import Counter
+    from benchgate.gates.looks import KnownBy, RecordedLook
     from benchgate.gates.policy import GatePolicy
     from benchgate.models import BenchRunReport
 
 
-Counting = Callable[[Looked], LookNumber]
-"""Returns the number of a look."""
+Counting = Callable[[Looked], Counted]
+"""Counts a look."""
 
 COMPARED: Final = "baseline.json"
 """The evidence that a run has only if it was compared with a baseline."""
@@ -86,7 +87,7 @@ class SeenBaseline(WireModel):
     sha256: Sha256 | None = None
     report: SeenReport | None = None
     outputs: Sha256 | None = None
-    relabelled: tuple[str, ...] = ()
+    relabelled: tuple[LabelChange, ...] = ()
     system: str | None = None
     place: str | None = None
     new_series: str | None = None
@@ -148,16 +149,16 @@ def looked_at(
 def counter_of(
     count: Counting, baseline: Baseline | None, policy: GatePolicy, *, is_beside: bool = False
 ) -> Counter:
-    """Return what numbers the look of a run at its baseline; ``is_beside`` as of :func:`looked_at`."""
+    """Return what counts the look of a run at its baseline; ``is_beside`` as of :func:`looked_at`."""
 
-    def counter(before: BenchRunReport, report: BenchRunReport) -> LookNumber:
+    def counter(before: BenchRunReport, report: BenchRunReport) -> RecordedLook:
         assert baseline is not None  # noqa: S101 - that is where its report is from
-        number = count(looked_at(baseline, report, policy, is_beside=is_beside))
-        if not number.unlike:
-            return number
-        from benchgate.looks.seen_cases import over_seen
+        counted = count(looked_at(baseline, report, policy, is_beside=is_beside))
+        if not counted.unlike:
+            return counted.look
+        from benchgate.looks.seen_cases import with_seen
 
-        return over_seen(number, arm(before, report), report, policy, is_beside=is_beside)
+        return with_seen(counted, arm(before, report), report, is_beside=is_beside)
 
     return counter
 
@@ -207,29 +208,25 @@ def at_file(place: str) -> dict[str, Any]:
     return _known("file", place, "")
 
 
-def _known(by: str, what: Any, alike: str) -> dict[str, Any]:
+def _known(by: KnownBy, what: Any, alike: str) -> dict[str, Any]:
     """Return by what a baseline is known; of a record by an older version, which does not say it, what it was alike."""
     if what is None:
         return {"at": alike, "by": None}
     return {"at": digest([by, what]), "by": by}
 
 
-def _is_relabelled(texts: Iterable[str]) -> bool:
+def _is_relabelled(changes: Collection[LabelChange]) -> bool:
     """
     Return whether labels of cases changed that the baseline has.
 
     Cases may come and go until the first look, with whatever labels.
     """
-    is_new = " was unset, is there"
-    new = [
-        text.removeprefix(CASE).removesuffix(is_new)
-        for text in texts
-        if text.startswith(CASE) and text.endswith(is_new)
-    ]
-    of_new = tuple(f" of {case_id} was " for case_id in new)
-    return any(
-        not text.startswith(CASE) and not any(part in text for part in of_new) for text in texts
-    )
+    new = {
+        change.case_id
+        for change in changes
+        if change.label == CASE and change.before is None and change.after == THERE
+    }
+    return any(change.label != CASE and change.case_id not in new for change in changes)
 
 
 class ChainLooks:
@@ -246,9 +243,9 @@ class ChainLooks:
         self._tally = Tally()
         self._last = 0
 
-    def number(self, looked: Looked) -> LookNumber:
+    def number(self, looked: Looked) -> Counted:
         """
-        Return the number of a look that follows the records that are there.
+        Count a look that follows the records that are there.
 
         A record that is no valid one counts as a look at every baseline; the chain is not valid then.
 
@@ -266,9 +263,9 @@ class ChainLooks:
         is_same = before and (before.at, before.labels) == (looked.at, looked.labels)
         return before if before and is_same else looked
 
-    def add(self, path: Path, *, later: bool = False) -> LookNumber | None:
+    def add(self, path: Path, *, later: bool = False) -> Counted | None:
         """
-        Count the next record; return the number of its look, ``None`` if it is none.
+        Count the next record; return its look, ``None`` if it is none.
 
         :param later: somebody counts again later, and has to come to the same.
         """

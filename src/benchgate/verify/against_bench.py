@@ -15,9 +15,9 @@ from benchgate.artifacts.run_kinds import BaselineRef, PlanFile
 from benchgate.audit.chain import PLAN_FILE, record_folder
 from benchgate.errors import EvalError, brief, counted, few
 from benchgate.gates.baseline import FILE_NAME, RERUN, rank, read_baseline
+from benchgate.gates.case_labels import labels_of, relabelled
 from benchgate.gates.labels import LABELS, read_labels
 from benchgate.gates.policy import load_policy, load_run_table, log_policy, make_policy
-from benchgate.gates.run_diff import labels_of, relabelled
 from benchgate.loader.case_digest import case_digest, files_digest
 from benchgate.loader.case_folder import case_folders, read_case, retired_cases
 from benchgate.loader.failure_modes import load_taxonomy
@@ -137,7 +137,8 @@ class Terms:
         here["clusters"] = {case.case_id: case.cluster for case in cases if case.cluster}
         here["critical"] = [case.case_id for case in cases if case.critical]
         now = labels_of(report.model_copy(update=here))
-        if differing := brief(relabelled(labels_of(report), now), "; "):
+        changes = relabelled(labels_of(report), now)
+        if differing := brief((change.text for change in changes), "; "):
             yield f"its cases are labelled otherwise in {class_path}: {differing}"
         # A hook that scored has a digest of its own.
         if {report.digests.rubric, report.digests.scorer} != {rubric_digest(class_path)}:

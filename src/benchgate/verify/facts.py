@@ -33,7 +33,6 @@ OF_THE_RUN: Final = (
     "baseline_mismatch",
     "observer_mismatch",
     "observer_not_trusted",
-    "looks_mismatch",
     "checkpoint_mismatch",
     "block_severity_failure_mode",
     GATE,
@@ -50,7 +49,7 @@ def facts_of(record: RunRecord, before: ArmReport | None) -> Facts:
         baseline = None if excluded else arm(beside)
     elif before is not None:
         baseline = before.arm
-    codes = ["looks_mismatch", "observer_mismatch"]
+    codes = ["observer_mismatch"]
     if beside is None and baseline is None:
         codes.append("baseline_missing" if record.baseline is None else "baseline_mismatch")
     decision = record.decision
@@ -60,7 +59,7 @@ def facts_of(record: RunRecord, before: ArmReport | None) -> Facts:
         policy=record.policy,
         baseline=baseline,
         beside=beside,
-        look=number_of(decision.look),
+        look=record.look,
         excluded=(*excluded, *((code, text) for code, text in reasons if code in codes)),
         checkpoint_problems=record.checkpoint_problems,
         objections=record.objections,
@@ -140,8 +139,11 @@ def _proof_files(folder: Path, before: ArmReport | None) -> dict[str, bytes] | N
     proof = ProofBundle.read_or_none(folder / "proof.json")
     if before is None or after is None or head is None or proof is None:
         return None
-    look, failed = number_of(head.look), proof.failure_analysis
-    judged = judged_at(head.policy, look)
+    look, failed = head.look, proof.failure_analysis
+    over_seen = None
+    if look is not None:
+        over_seen = look.over_seen
+    judged = judged_at(head.policy, number_of(look))
     figures, blockers = weigh_arms(before.arm, after.arm, judged)
     remarks = zip(failed.reasons, failed.details, strict=True) if failed else ()
     reasons = [(code.removeprefix(PREFIX), text) for code, text in remarks]
@@ -151,6 +153,7 @@ def _proof_files(folder: Path, before: ArmReport | None) -> dict[str, bytes] | N
             policy=head.policy,
             figures=figures,
             look=look,
+            over_seen=over_seen,
             blockers=(*blockers, *(one for one in reasons if not one[0].startswith(GATE))),
             objections=tuple(
                 Objection(gate=code.removeprefix(GATE), text=text)

@@ -92,8 +92,9 @@ def baseline_faults(
         yield f"baseline: could not be compared with: its observer: {'; '.join(changed)}"
     yield from result_faults(record, "baseline", baseline.report)
     yield from same("baseline.run_id", baseline.report.run_id, reference.run_id)
-    labels = [*since_pin(baseline.report, record.report)]
-    yield from same("baseline.relabelled", labels, [*reference.relabelled])
+    labels = [plain(change) for change in since_pin(baseline.report, record.report)]
+    stated = [plain(change) for change in reference.relabelled]
+    yield from same("baseline.relabelled", labels, stated)
     yield from same("baseline.outputs", outputs_digest(baseline.report), reference.outputs)
     if reference.system is not None:
         yield from same("baseline.system", baseline.report.system, reference.system)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from benchgate.gates.decision import CheckpointPromotionDecision, Outcome, Remark
     from benchgate.gates.figures import Figures
     from benchgate.gates.judge import Judgement
-    from benchgate.gates.looks import Look
+    from benchgate.gates.looks import JudgedLook
     from benchgate.gates.policy import GatePolicy
 
 NOTE: Final = "note_"
@@ -181,7 +181,7 @@ def _limits(policy: GatePolicy, figures: Figures | None) -> Iterator[str]:
         yield "an error of the baseline is taken for a true score of 0"
 
 
-def looks(look: Look | None, policy: GatePolicy) -> str:
+def looks(look: JudgedLook | None, policy: GatePolicy) -> str:
     """Return how often the baseline was looked at; nothing of a first look at all of alpha, unless it begins anew."""
     if look is None:
         return ""

@@ -10,6 +10,7 @@ from benchgate.gates.conditions import CONDITIONS, REASONS, REJECTING
 from benchgate.gates.decide import decide
 from benchgate.gates.decision import PREFIX, GateInput, Objection
 from benchgate.gates.figures import Arm
+from benchgate.gates.looks import Look
 from benchgate.gates.policy import GatePolicy
 from benchgate.gates.vectors import compare_vectors
 from benchgate.gates.weigh import weigh
@@ -435,7 +436,7 @@ def test_a_promotion_names_the_rare_loss_that_would_undo_it(gain, loss, evidence
 def test_what_too_few_cases_lack_is_not_blamed_on_earlier_candidates(look, step):
     rules = GatePolicy(test="auto")
     arms = [Arm(scores=side[:3], case_ids=IDS[:3], penalties=NONE[:3]) for side in (POOR, GOOD)]
-    made = decide(GateInput(policy=rules, figures=weigh(*arms, rules), look=look))
+    made = decide(GateInput(policy=rules, figures=weigh(*arms, rules), look=Look(number=look)))
     assert (made.look.can_promote, codes(made)[0]) == (False, "insufficient_cases")
     assert made.next_step.startswith(step)
     said = "cannot" if look == 1 else "can no longer"
