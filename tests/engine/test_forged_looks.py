@@ -45,7 +45,7 @@ def forge(looks, look):
     """Write another look into the newest record and what follows from it, and mend all digests."""
     folder, record, before = newest(looks)
     record = record.model_copy(update={"look": look})
-    decision, files = rebuilt_files(folder / "evidence", record, facts_of(record, before, {}))
+    decision, files = rebuilt_files(folder / "evidence", record, facts_of(record, before))
     for name, data in files.items():
         (folder / "evidence" / name).write_bytes(data)
     digests = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
@@ -100,5 +100,5 @@ def test_a_decision_follows_from_its_record_without_those_before_it(looks):
     for run in folder.parent.iterdir():
         if run.is_dir() and run != folder:
             shutil.rmtree(run)
-    assert decision_of(facts_of(record, before, {}))[1] == record.decision
+    assert decision_of(facts_of(record, before))[1] == record.decision
     assert record.decision.look.over_seen is not None
