@@ -152,7 +152,7 @@ def margin_objections(figures: Significance, policy: GatePolicy) -> Iterator[Blo
         text = f"its true score may be lower by {-low:.3f} ({level}); {margin:g} is allowed"
         if figures.smallest_margin is not None:
             least = f"{figures.smallest_margin:.3g}"
-            text += f"; the smallest margin that so few cases can show is {least}"
+            text += f"; if no case changed, so many cases would show a margin of {least}"
         yield "margin_not_shown", text
 
 
