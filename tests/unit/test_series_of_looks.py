@@ -192,8 +192,8 @@ def test_a_promotion_by_another_series_ends_none():
             "count",
             1,
             (
-                "with look 2 the chance of a promotion by luck is up to 4.9% in all, or 2.5% if "
-                "looks = spend:2 had been declared before the first"
+                "a second look raises the chance of a promotion by luck to at most 4.9%, or 2.5% if "
+                "looks = spend:2 was declared before the first"
             ),
         ),
         ("count", 2, "with look 3 the chance of a promotion by luck is up to 7.3% in all"),

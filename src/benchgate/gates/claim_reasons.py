@@ -147,11 +147,10 @@ def margin_objections(figures: Significance, policy: GatePolicy) -> Iterator[Blo
         text = f"its score changed by {figures.mean_delta:+.3f}, at best by {high:+.3f} ({level})"
         yield "worse_than_margin", f"{text}; a loss of {margin:g} is allowed"
     elif not figures.passed:
-        text = (
-            f"its score may have changed by {low:+.3f} ({level}); a loss of {margin:g} is allowed"
-        )
+        text = f"its true score may be lower by {-low:.3f} ({level}); {margin:g} is allowed"
         if figures.smallest_margin is not None:
-            text += f"; so few cases show a margin of {figures.smallest_margin:.3g} at best"
+            least = f"{figures.smallest_margin:.3g}"
+            text += f"; if no case changed, so many cases would show a margin of {least}"
         yield "margin_not_shown", text
 
 

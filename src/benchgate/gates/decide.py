@@ -273,7 +273,7 @@ def _gain_objections(figures: Significance, policy: GatePolicy) -> Iterator[Bloc
         return
     yield from _constant_objection(figures, policy)
     if figures.p_regression is not None and figures.p_regression <= policy.alpha / 2:
-        loss = f"its score changed by {figures.mean_delta:+.3f}, a larger loss than chance explains"
+        loss = f"its score fell by {-figures.mean_delta:.3f}, more than chance explains"
         yield "significant_regression", loss
     if not figures.mean_delta > policy.min_delta:
         yield "delta_below_minimum", _below_minimum(figures, policy)
@@ -323,8 +323,8 @@ def _not_passed(figures: Significance, policy: GatePolicy) -> Iterator[Blocker]:
         return
     seen = "may miss even the largest gain"
     if detectable:
-        seen = f"show only gains above {detectable:.2g}"
-    text = f"{why}: so few cases {seen}; you asked for {least:g}"
+        seen = f"reliably show only gains above {detectable:.2g}"
+    text = f"{why}: so few cases {seen}; the gate looks for {least:g}"
     yield "inconclusive_underpowered", text
 
 
@@ -348,8 +348,8 @@ def _without_spread(figures: Significance, policy: GatePolicy) -> Iterator[Block
         return
     text = "the scores of each side are all equal"
     if figures.test == "paired":
-        text = f"every case gained {delta:.3g}, but so few do not exclude a rare large loss"
-    yield "inconclusive_underpowered", f"{text}: the exact lower bound of its gain is {bound:+.3f}"
+        text = f"every case gained {delta:.3g}, but so few cannot rule out a rare large loss"
+    yield "inconclusive_underpowered", f"{text}: the true gain may be as low as {bound:+.3f}"
 
 
 def _excluded(figures: Significance, policy: GatePolicy) -> Iterator[Blocker]:
@@ -358,7 +358,7 @@ def _excluded(figures: Significance, policy: GatePolicy) -> Iterator[Blocker]:
     least = max(policy.target_effect, policy.min_delta)
     if high is not None and high < least:
         level = confidence(policy.alpha / 2, 1)
-        text = f"its gain is at most {high:+.3f} ({level} bound); you asked for {least:g}"
+        text = f"its gain is at most {high:+.3f} ({level} bound); the gate looks for {least:g}"
         yield "gain_excluded", text
 
 
@@ -367,7 +367,9 @@ def _doubt(figures: Significance, policy: GatePolicy) -> str | None:
     if _is_significant(figures, policy):
         bound = figures.exact_lower_bound
         if bound is not None and _only_bound_objects(figures, policy):
-            return f"values are constant, and the exact lower bound of its gain is {bound:+.3g}"
+            return (
+                f"all scores of a side are equal, and the true gain may be as low as {bound:+.3g}"
+            )
         # zero_variance says it, or delta_below_minimum: it is significant in the wrong direction.
         return None
     if policy.min_delta:

@@ -2,11 +2,12 @@
 How often one baseline was looked at, and what that does to the level of a look.
 
 The more candidates are tried against one baseline, the likelier one of them passes by luck. With ``looks = "spend"``
-the k-th look has the level alpha * 6 / (pi**2 * k**2). These sum to alpha over any number of looks, so that by Boole's
-inequality no series of worthless candidates has a promotion with a probability above alpha / 2, however long it is and
-whenever it stops (alpha spending with weights of a convergent series, Foster and Stine 2008). With ``spend:K`` each of
-K looks has alpha / K, and everything holds after them. Neither is true of candidates that are made from what earlier
-looks at the same cases said of each of these; see :mod:`benchgate.looks.acceptor`.
+the k-th look has the level alpha * 6 / (pi**2 * k**2). These sum to alpha over any number of looks. So if no candidate
+depends on what earlier looks showed, and none is worth it, one of them is promoted with a probability of at most
+alpha / 2, however long the series is and whenever it stops (by Boole's inequality; alpha spending with weights of a
+convergent series, Foster and Stine 2008). With ``spend:K`` each of K looks has alpha / K, and everything holds after
+them. A search that builds candidates from what earlier looks said of each case errs more often: 15 % was measured
+(docs/how-to/search-in-a-loop.md); :mod:`benchgate.looks.acceptor` is for those.
 """
 
 from __future__ import annotations
@@ -96,7 +97,8 @@ class JudgedLook(Look):
     What a decision says of its look: the look, and what follows from it.
 
     :param alpha: two-sided level of this look.
-    :param chance: largest probability that so many worthless candidates had a promotion among them.
+    :param chance: largest probability that so many worthless candidates had a promotion among them, if none of them
+        depended on earlier looks.
     :param can_promote: whether the best scores that there can be would be promoted at this level.
     :param over_seen: the outcome over the cases of all looks, if some are gone now, or are no longer what they were.
     """
@@ -184,8 +186,8 @@ def series_chance(policy: GatePolicy, number: int) -> float:
     """
     Return a bound of the probability that one of the first looks promoted, if no candidate is worth it.
 
-    Of looks at a fixed level it is that of independent ones, which is the largest: that they share a baseline makes
-    them agree (Sidak 1967). Looks that spend alpha are simply added up.
+    No candidate may depend on earlier looks either. Of looks at a fixed level it is that of independent ones, which is
+    the largest: that they share a baseline makes them agree (Sidak 1967). Looks that spend alpha are simply added up.
     """
     half = policy.alpha / 2
     if policy.looks == "count":
@@ -214,12 +216,10 @@ def another_look(policy: GatePolicy, number: int) -> str:
     if policy.looks == "spend":
         return f"it would be look {later}, whose level is {spent_alpha(policy.alpha, later):.2g}"
     chance = series_chance(policy, later)
-    text = f"with look {later} the chance of a promotion by luck is up to {chance:.1%} in all"
     if number > 1:
-        return text
-    return (
-        f"{text}, or {policy.alpha / 2:.1%} if looks = spend:2 had been declared before the first"
-    )
+        return f"with look {later} the chance of a promotion by luck is up to {chance:.1%} in all"
+    text = f"a second look raises the chance of a promotion by luck to at most {chance:.1%}"
+    return f"{text}, or {policy.alpha / 2:.1%} if looks = spend:2 was declared before the first"
 
 
 def can_promote(policy: GatePolicy, level: float, figures: Figures) -> bool:

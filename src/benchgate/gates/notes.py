@@ -137,10 +137,10 @@ def _of_gains(compared: Figures, policy: GatePolicy) -> Iterator[Blocker]:
         return
     by_pairs = figures.paired.passed if figures.test == "welch" else figures.passed
     if by_pairs != figures.welch.passed:
-        text = "Welch and the paired test disagree"
+        other = "only the two averages (Welch's test)"
         if policy.test == "welch":
-            text += "; under test = 'auto' the paired one decides"
-        yield "welch_paired_disagree", text
+            other = "case by case (test = 'auto')"
+        yield "welch_paired_disagree", f"to compare {other} would give another answer"
 
 
 def _unseen_break(compared: Figures, policy: GatePolicy) -> Iterator[Blocker]:
@@ -156,8 +156,8 @@ def _unseen_break(compared: Figures, policy: GatePolicy) -> Iterator[Blocker]:
     if any(pair.before - pair.after >= loss for pair in pairs):
         return
     of = "cases" if figures.clusters is None else "clusters"
-    text = f"a loss of {loss:.2g} in 1 of {count} {of} would not have been seen, and would undo the gain"
-    yield "unseen_break", f"{text}; evidence = exact excludes it"
+    text = f"a loss of {loss:.2g} in 1 of {count} {of} would undo the gain, and so few {of} might not show it"
+    yield "unseen_break", f"{text}; evidence = exact rules it out"
 
 
 def run_notes(facts: Facts) -> Iterator[Blocker]:

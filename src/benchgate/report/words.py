@@ -48,7 +48,7 @@ def difference(figures: Significance | None, margin: float | None = None) -> str
     between = interval(figures.delta_ci_low, figures.delta_ci_high)
     test = {"pass_fail": "exact test of pass and fail"}.get(figures.test, f"{figures.test} test")
     level = confidence(figures.alpha)
-    of = f" that it is worse by {margin:g}" if margin and figures.p_value is not None else ""
+    of = f" against a loss of {margin:g}" if margin and figures.p_value is not None else ""
     return f"{text}, {level} interval {between}; {p_value(figures.p_value, figures.alpha)}{of} ({test})"
 
 

@@ -86,8 +86,11 @@ class DecisionView:
 
     @property
     def unsaid(self) -> tuple[ShownRemark, ...]:
-        """The reasons but one that the sentence says already, as a whole."""
-        return tuple(one for n, one in enumerate(self.by_weight) if n or one.headline)
+        """The reasons but those that the sentence says already, as a whole; a loss is no gain either."""
+        rest = [one for n, one in enumerate(self.by_weight) if n or one.headline]
+        if any(one.code == "significant_regression" for one in self.reasons):
+            rest = [one for one in rest if one.code != "delta_below_minimum"]
+        return tuple(rest)
 
     @property
     def sentence(self) -> str:
