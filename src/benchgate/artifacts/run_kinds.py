@@ -11,6 +11,7 @@ from benchgate.artifacts.provenance import Provenance
 from benchgate.gates.decision import CheckpointPromotionDecision
 from benchgate.gates.labels import Label
 from benchgate.gates.policy import GatePolicy
+from benchgate.gates.run_side import BaselineFacts
 from benchgate.ids import system_digest, trial_file_name
 from benchgate.models import BenchRunReport, Isolation, LogSource, Observer, Side, TrialResult
 from benchgate.models.case import Difficulty, Disposition
@@ -102,24 +103,6 @@ class Harness(WireModel):
     benchgate: str
     python: str
     platform: str
-
-
-class BaselineRef(WireModel):
-    """
-    The baseline of a run, with an observer its outputs and who observed them; what is labelled otherwise since.
-
-    :param system: that the baseline was a run of; looks at all of its runs are counted together.
-    :param new_series: why a person began a new series of looks with it; left out if nobody did.
-    """
-
-    path: str
-    sha256: Sha256 | None
-    run_id: Sha256 | None
-    outputs: Sha256 | None = Field(default=None, exclude_if=lambda sha256: sha256 is None)
-    fingerprints: tuple[Text, ...] = Field(default=(), exclude_if=lambda names: not names)
-    relabelled: tuple[Text, ...] = Field(default=(), exclude_if=lambda texts: not texts)
-    system: Text | None = Field(default=None, exclude_if=lambda name: name is None)
-    new_series: Text | None = Field(default=None, exclude_if=lambda reason: reason is None)
 
 
 class RerunBaseline(WireModel):
@@ -227,6 +210,7 @@ class RunRecord(Artifact):
 
     :param prev_hash: SHA-256 of the previous record's bytes; 64 zeros for the first.
     :param clock_regressed: the run ended, by its clock, before the previous one: a clock was set back.
+    :param baseline: what it was compared with, or was to be: a file, or a run in the same session; ``None`` if nothing.
     :param severities: severity of each failure code, as the class's taxonomy had it.
     :param case_files: SHA-256 of each file of ``cases/``; ``evidence_files`` likewise.
     :param plan_sha256: SHA-256 of ``plan.json``.
@@ -251,7 +235,7 @@ class RunRecord(Artifact):
     report: BenchRunReport
     policy: GatePolicy
     severities: Severities
-    baseline: BaselineRef | RerunBaseline | None
+    baseline: BaselineFacts | RerunBaseline | None
     decision: CheckpointPromotionDecision
     verdict: Verdict
     case_files: Digests

@@ -11,9 +11,10 @@ from benchgate.gates.looks import Look
 from benchgate.wire.model import DisplayText, Number, WireModel
 
 if TYPE_CHECKING:
-    from benchgate.gates.figures import Arm, Figures
+    from benchgate.gates.figures import Figures
     from benchgate.gates.labels import Label
     from benchgate.gates.policy import GatePolicy
+    from benchgate.gates.run_side import BaselineFacts
     from benchgate.models import BenchRunReport
     from benchgate.training.episodes import Episode
 
@@ -96,26 +97,21 @@ class Facts:
     """
     All that the decision on a full run follows from. A record has it too, so that ``verify`` decides once more.
 
-    :param baseline: what the run is compared with; ``None`` if that cannot be.
+    :param baseline: what the run is to be compared with; ``None`` if there is nothing.
     :param beside: the report of a baseline that ran in the same session.
     :param look: number of this look at the baseline; ``None`` if it is none, or nobody counts.
-    :param excluded: why there is no baseline, and why the run is not evidence about its checkpoint, nor
-        what was planned.
+    :param excluded: why the run is not evidence about its checkpoint, nor what was planned.
     :param further: name and objection of each further gate that objects.
     :param episodes: of the RL payloads of scored trials.
-    :param fingerprints: of what observed the baseline.
-    :param relabelled: what is labelled otherwise since the baseline was pinned.
     """
 
     report: BenchRunReport
     policy: GatePolicy
-    baseline: Arm | None
+    baseline: BaselineFacts | None
     beside: BenchRunReport | None
     look: int | None
     excluded: tuple[Blocker, ...]
     further: tuple[Blocker, ...]
     episodes: tuple[Episode, ...]
     replays: object | None
-    fingerprints: tuple[str, ...] = ()
     labels: tuple[Label, ...] = ()
-    relabelled: tuple[str, ...] = ()

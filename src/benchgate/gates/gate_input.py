@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from benchgate.gates.baseline import arm
-from benchgate.gates.blockers import run_blockers
+from benchgate.gates.blockers import baseline_blockers, run_blockers
 from benchgate.gates.certificate import certificate, ordered
 from benchgate.gates.cures import cure
 from benchgate.gates.decision import GateInput
@@ -19,7 +19,7 @@ from benchgate.gates.labels import agreement
 from benchgate.gates.looks import judged_at
 from benchgate.gates.missing import counted_as_best, without_new
 from benchgate.gates.notes import observer_noise, run_notes
-from benchgate.gates.run_diff import relabelled_note
+from benchgate.gates.run_diff import relabelled_note, since_pin
 from benchgate.gates.unscored import too_many, unscored_note
 from benchgate.gates.vectors import weigh_arms
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from benchgate.gates.decision import Blocker, Facts, Remark
     from benchgate.gates.figures import Arm, Figures
+    from benchgate.gates.run_side import RunSide
 
 
 AGAINST: Final = frozenset({"case_regressed", "newly_failing_cases", "critical_case_regressed"})
@@ -56,10 +57,15 @@ def input_of(facts: Facts) -> GateInput:
     """Return what the decision on a run depends on, with the figures of its comparison if there is one."""
     report = facts.report
     whole = arm(report)
-    weighed = _weighed(facts, whole)
+    incomparable = tuple(baseline_blockers(report, facts.baseline))
+    before = None
+    if facts.baseline is not None and not incomparable:
+        before = facts.baseline.run
+    weighed = _weighed(facts, before, whole)
     agreed, said = agreement(facts.labels, report.clusters)
     blockers = (
         *run_blockers(report),
+        *incomparable,
         *facts.excluded,
         *weighed.blockers,
         *_unscored_blockers(facts, whole, weighed.baseline),
@@ -74,17 +80,18 @@ def input_of(facts: Facts) -> GateInput:
         further=facts.further,
         is_log=report.source is not None,
         cure=_cure(facts),
-        noted=tuple(_noted(facts, weighed, said)),
+        noted=tuple(_noted(facts, before, weighed, said)),
         with_new=weighed.with_new,
         of_size=weighed.of_size,
         certificate=weighed.certificate,
     )
 
 
-def _weighed(facts: Facts, whole: Arm) -> _Weighed:
-    before = facts.baseline
-    if before is None:
+def _weighed(facts: Facts, compared: RunSide | None, whole: Arm) -> _Weighed:
+    """Return what came of weighing a run; ``compared`` is ``None`` if there is nothing to weigh it against."""
+    if compared is None:
         return _Weighed(candidate=whole)
+    before = arm(compared, facts.report)
     order = facts.report.stopped
     # In another order it stopped by another baseline: no certificate of this one says that it might.
     if order and order == ordered(before):
@@ -146,15 +153,25 @@ def _trust_blocker(agreed: float, needed: float | None) -> Iterator[Blocker]:
         yield "observer_not_trusted", text
 
 
-def _noted(facts: Facts, weighed: _Weighed, said: Iterable[Blocker]) -> Iterator[Blocker]:
-    """Yield the notes that follow from the runs; ``said`` are those on what people say of outputs."""
-    yield from run_notes(facts)
+def _noted(
+    facts: Facts, before: RunSide | None, weighed: _Weighed, said: Iterable[Blocker]
+) -> Iterator[Blocker]:
+    """
+    Yield the notes that follow from the runs.
+
+    :param before: what the run was compared with; ``None`` if it was not.
+    :param said: notes on what people say of outputs.
+    """
+    yield from run_notes(facts, before)
     if weighed.baseline is not None:
         yield from unscored_note(weighed.baseline, "baseline")
     yield from unscored_note(weighed.candidate, "candidate")
     yield from said
     yield from observer_noise(facts.report, weighed.figures)
-    yield from relabelled_note(facts.relabelled, getattr(facts.look, "relabelled", ()))
+    changed: tuple[str, ...] = ()
+    if before is not None:
+        changed = since_pin(before, facts.report)
+    yield from relabelled_note(changed, getattr(facts.look, "relabelled", ()))
 
 
 def _cure(facts: Facts) -> str | None:

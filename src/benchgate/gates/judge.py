@@ -6,13 +6,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, NamedTuple
 
-from benchgate.aggregate import fingerprints
 from benchgate.errors import brief
-from benchgate.gates.baseline import arm
-from benchgate.gates.blockers import baseline_blockers
 from benchgate.gates.decision import Facts
 from benchgate.gates.exit_status import HELD, ExitRule, failures
-from benchgate.gates.run_diff import changes, since_pin
+from benchgate.gates.run_diff import changes
 from benchgate.gates.unscored import incompleteness
 
 if TYPE_CHECKING:
@@ -158,18 +155,15 @@ def judge(
     """
     report = facts.report
     checkpoint = brief(facts.checkpoint_problems, "; ")
-    excluded = list(baseline_blockers(report, facts.baseline))
     before = None
-    if facts.baseline is not None and not excluded:
-        before = facts.baseline.report
-    if checkpoint:
-        excluded.append(("checkpoint_mismatch", checkpoint))
+    if report.scope == "full":
+        before = _comparable(facts)
     look = _look(count, before, report)
     opinions = _opinions(report, before, gates, asked)
     figures = None
     decision = None
     if report.scope == "full":
-        figures, decision = decision_of(_decided_by(facts, before, look, excluded, opinions))
+        figures, decision = decision_of(_decided_by(facts, look, checkpoint, opinions))
     return Judgement(
         **{field.name: getattr(facts, field.name) for field in fields(RunFacts)},
         figures=figures,
@@ -180,6 +174,17 @@ def judge(
         further=opinions.further,
         broken=opinions.broken,
     )
+
+
+def _comparable(facts: RunFacts) -> BenchRunReport | None:
+    """Return the report of the baseline that a full run can be compared with; ``None`` if it cannot."""
+    # Imported here: where a part of the cases is run, as from an editor, nothing is compared.
+    from benchgate.gates.blockers import baseline_blockers
+
+    baseline = facts.baseline
+    if baseline is None or any(baseline_blockers(facts.report, baseline.facts)):
+        return None
+    return baseline.report
 
 
 def _look(
@@ -194,37 +199,30 @@ def _look(
 
 
 def _decided_by(
-    facts: RunFacts,
-    before: BenchRunReport | None,
-    look: LookNumber | None,
-    excluded: Iterable[Blocker],
-    opinions: Opinions,
+    facts: RunFacts, look: LookNumber | None, checkpoint: str, opinions: Opinions
 ) -> Facts:
-    """Return what the decision on a full run follows from; ``before`` is ``None`` if it cannot be compared."""
-    report = facts.report
-    beside = facts.beside
+    """
+    Return what the decision on a full run follows from.
+
+    :param checkpoint: why it is not evidence about its checkpoint; empty if it is.
+    """
     baseline = None
-    relabelled: tuple[str, ...] = ()
-    builds: tuple[str, ...] = ()
-    if before is not None:
-        baseline = arm(before, report)
-        relabelled = since_pin(before, report)
-        # Of a baseline that ran beside it the report itself says them.
-        if beside is None:
-            builds = fingerprints(before)
+    if facts.baseline is not None:
+        baseline = facts.baseline.facts
+    excluded: tuple[Blocker, ...] = ()
+    if checkpoint:
+        excluded = (("checkpoint_mismatch", checkpoint),)
     return Facts(
-        report=report,
+        report=facts.report,
         policy=facts.policy,
         baseline=baseline,
-        beside=beside,
+        beside=facts.beside,
         look=look,
-        excluded=tuple(excluded),
+        excluded=excluded,
         further=opinions.further,
         episodes=facts.episodes,
         replays=facts.replays,
-        fingerprints=builds,
         labels=facts.labels,
-        relabelled=relabelled,
     )
 
 

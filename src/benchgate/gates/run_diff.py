@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from benchgate.aggregate import CaseFigures
     from benchgate.gates.decision import Blocker
+    from benchgate.gates.run_side import SideHead
     from benchgate.models import BenchRunReport
 
 CASE: Final = "case "
@@ -243,35 +244,48 @@ def _by_case(words: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
 
 def labels_of(report: BenchRunReport | Any) -> dict[str, str]:
     """Return the cases and what is not the default of them; of a report, or of what else has these fields."""
-    found = {}
-    for result in report.per_case:
-        found[f"{CASE}{result.case_id}"] = "there"
-    for case_id, why in report.retired.items():
+    held_out = [result.case_id for result in report.per_case if result.held_out]
+    return _labels(report, (result.case_id for result in report.per_case), held_out)
+
+
+def labels_of_side(side: SideHead) -> dict[str, str]:
+    """Return the same of one side of a comparison."""
+    return _labels(side, side.table.ids, side.held_out)
+
+
+def _labels(
+    run: BenchRunReport | SideHead | Any, case_ids: Iterable[str], held_out: Iterable[str]
+) -> dict[str, str]:
+    found = {f"{CASE}{case_id}": "there" for case_id in case_ids}
+    for case_id, why in run.retired.items():
         found[f"{CASE}{case_id}"] = f"retired: {why}"
-    for case_id, name in report.clusters.items():
+    for case_id, name in run.clusters.items():
         found[f"cluster of {case_id}"] = name
-    for case_id in report.critical:
+    for case_id in run.critical:
         found[f"critical of {case_id}"] = "true"
-    for result in report.per_case:
-        if result.held_out:
-            found[f"held_out of {result.case_id}"] = "true"
+    for case_id in held_out:
+        found[f"held_out of {case_id}"] = "true"
     return found
 
 
 def relabelled(before: Mapping[str, str], now: Mapping[str, str]) -> tuple[str, ...]:
     """Return what is labelled otherwise now, each with both values."""
+    changed = {name for name in {*before, *now} if before.get(name) != now.get(name)}
     return tuple(
         f"{name} was {before.get(name, 'unset')}, is {now.get(name, 'unset')}"
-        for name in sorted({*before, *now})
-        if before.get(name) != now.get(name)
+        for name in sorted(changed)
     )
 
 
-def since_pin(before: BenchRunReport, now: BenchRunReport) -> tuple[str, ...]:
-    """Return what is labelled otherwise than in the baseline; a log has its own labels."""
-    if before.source is not None or now.source is not None:
+def since_pin(before: SideHead, now: BenchRunReport | Any) -> tuple[str, ...]:
+    """
+    Return what is labelled otherwise than in the baseline; a log has its own labels.
+
+    :param now: the report of a run, or what else has these fields.
+    """
+    if before.log is not None or now.source is not None:
         return ()
-    return relabelled(labels_of(before), labels_of(now))
+    return relabelled(labels_of_side(before), labels_of(now))
 
 
 def relabelled_note(since_pin: Iterable[str], since_look: Iterable[str]) -> Iterator[Blocker]:

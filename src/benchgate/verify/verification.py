@@ -11,7 +11,6 @@ import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from benchgate.artifacts.evidence_kinds import ArmReport
 from benchgate.artifacts.run_kinds import RunRecord
 from benchgate.audit.chain import (
     FOLDER_NAME,
@@ -27,6 +26,7 @@ from benchgate.audit.chain import (
 from benchgate.audit.runs import read_record
 from benchgate.audit.walk import ChainFault, chain_faults
 from benchgate.errors import ArtifactError, Unreadable, brief
+from benchgate.gates.baseline import arm
 from benchgate.gates.decision import PREFIX
 from benchgate.gates.looks import number_of
 from benchgate.gates.rules import not_computed
@@ -35,6 +35,7 @@ from benchgate.looks.seen_cases import over_seen
 from benchgate.registry import TASK_CLASS_PATTERN
 from benchgate.verify.agreement import same
 from benchgate.verify.earlier import ChainRecord, earlier_faults
+from benchgate.verify.facts import baseline_of
 from benchgate.verify.recheck_copy import AFTER, copy_faults, digest_of
 from benchgate.verify.recheck_record import recheck_record
 
@@ -220,7 +221,7 @@ def _own_faults(
 ) -> Iterator[str]:
     yield from recheck_record(folder, record)
     if not _is_stated(record):
-        yield from _look_faults(folder, record, number)
+        yield from _look_faults(record, number)
     yield from earlier_faults(record, records)
 
 
@@ -229,14 +230,15 @@ def _is_stated(record: RunRecord) -> bool:
     return not_computed(record.rules) is not None
 
 
-def _look_faults(folder: Path, record: RunRecord, number: LookNumber | None) -> Iterator[str]:
+def _look_faults(record: RunRecord, number: LookNumber | None) -> Iterator[str]:
     yield from same("decision.look.number", number, number_of(record.decision.look))
     seen = number_of(record.decision.look)
     if number is not None and seen is not None:
-        before = ArmReport.read_or_none(folder / "evidence" / "baseline.json")
-        if before is not None and number.unlike:
+        before = baseline_of(record)
+        if before is not None and before.run is not None and number.unlike:
             is_beside = record.rerun is not None
-            over_seen(number, before.arm, record.report, record.policy, is_beside=is_beside)
+            side = arm(before.run, record.report)
+            over_seen(number, side, record.report, record.policy, is_beside=is_beside)
         for name in ("relabelled", "over_seen", "new_series", "uncounted"):
             yield from same(f"decision.look.{name}", getattr(number, name), getattr(seen, name))
     is_said = f"{PREFIX}looks_mismatch" in record.decision.reason_codes
