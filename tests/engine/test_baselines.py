@@ -145,7 +145,7 @@ def test_a_better_system_is_promoted(graded):
     run = graded.run(system=strong, baseline="auto")
     assert (run.exit_status, run.judgement.decision.outcome) == (0, "promote")
     assert evidence(run) == EVIDENCE
-    assert graded.record()["baseline"]["run_id"] != graded.record()["report"]["run_id"]
+    assert graded.record()["baseline"]["run"]["run_id"] != graded.record()["report"]["run_id"]
     assert read(run, "proof")["failure_analysis"] is None
     significance = read(run, "significance")["significance"]
     assert significance["mean_delta"] == pytest.approx(0.787)

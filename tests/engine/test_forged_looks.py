@@ -8,7 +8,6 @@ import shutil
 
 import pytest
 
-from benchgate.artifacts.evidence_kinds import ArmReport
 from benchgate.artifacts.run_kinds import RunRecord
 from benchgate.cli import main
 from benchgate.gates.judge import decision_of
@@ -35,17 +34,16 @@ def looks(echo, kept):
 
 
 def newest(looks):
-    """The folder of the newest record, the record, and the samples of its baseline."""
+    """The folder of the newest record, and the record."""
     folder = looks.echo.folder()
-    record = RunRecord.read_file(folder / "record.json", "record")
-    return folder, record, ArmReport.read_file(folder / "evidence" / "baseline.json", "samples")
+    return folder, RunRecord.read_file(folder / "record.json", "record")
 
 
 def forge(looks, look):
     """Write another look into the newest record and what follows from it, and mend all digests."""
-    folder, record, before = newest(looks)
+    folder, record = newest(looks)
     record = record.model_copy(update={"look": look})
-    decision, files = rebuilt_files(folder / "evidence", record, facts_of(record, before))
+    decision, files = rebuilt_files(folder / "evidence", record, facts_of(record))
     for name, data in files.items():
         (folder / "evidence" / name).write_bytes(data)
     digests = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
@@ -58,7 +56,7 @@ def forge(looks, look):
 
 def faults(looks):
     """What is wrong with the newest record."""
-    _, record, _ = newest(looks)
+    _, record = newest(looks)
     found = verify_class(looks.echo.out, "echo").faults
     return [fault.message for fault in found if fault.seq == record.seq]
 
@@ -78,7 +76,7 @@ FORGED = {
 
 def test_each_field_of_a_look_is_the_one_that_the_chain_gives(looks):
     assert looks.is_valid()
-    _, record, _ = newest(looks)
+    _, record = newest(looks)
     look = record.look
     assert FORGED.keys() == RecordedLook.model_fields.keys()
     for field, value in FORGED.items():
@@ -94,11 +92,11 @@ def test_each_field_of_a_look_is_the_one_that_the_chain_gives(looks):
 
 
 def test_a_decision_follows_from_its_record_without_those_before_it(looks):
-    folder, record, before = newest(looks)
+    folder, record = newest(looks)
     assert [case.case_id for case in record.look.seen] == ["02", "05"]
     assert [case.case_id for case in record.look.known] == ["05"]
     for run in folder.parent.iterdir():
         if run.is_dir() and run != folder:
             shutil.rmtree(run)
-    assert decision_of(facts_of(record, before))[1] == record.decision
+    assert decision_of(facts_of(record))[1] == record.decision
     assert record.decision.look.over_seen is not None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shutil
 
@@ -227,21 +226,6 @@ def test_a_person_begins_a_new_series_which_the_decision_shows(looks, capsys):
     capsys.readouterr()
     assert not looks.is_valid()
     assert "decision.look.new_series" in capsys.readouterr().err
-
-
-def test_a_record_by_an_older_version_counts_at_every_baseline(looks):
-    """It does not say which system its baseline was a run of."""
-    assert looks.number(0.2) == 1
-    path = looks.echo.folder() / "record.json"
-    record = json.loads(path.read_bytes())
-    del record["baseline"]["system"]
-    path.write_text(json.dumps(record))
-    head = looks.echo.out / "runs/echo/HEAD.json"
-    sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
-    head.write_text(json.dumps(json.loads(head.read_bytes()) | {"sha256": sha256}))
-    looks.echo.write("registration.py", OLD)
-    assert looks.number(0.2, baseline="run:old") == 2
-    assert looks.number(0.3) == 2  # at the same results it counts once
 
 
 def test_a_run_that_is_resumed_is_one_look(looks):

@@ -8,11 +8,11 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, AwareDatetime, ConfigDict, Field, PlainSerializer
 
 from benchgate.artifacts.provenance import Provenance
-from benchgate.gates.case_labels import LabelChange
 from benchgate.gates.decision import CheckpointPromotionDecision, Objection
 from benchgate.gates.labels import Label
 from benchgate.gates.looks import RecordedLook
 from benchgate.gates.policy import GatePolicy
+from benchgate.gates.run_side import BaselineFacts
 from benchgate.ids import system_digest, trial_file_name
 from benchgate.models import BenchRunReport, Isolation, LogSource, Observer, Side, TrialResult
 from benchgate.models.case import Difficulty, Disposition
@@ -105,24 +105,6 @@ class Harness(WireModel):
     benchgate: str
     python: str
     platform: str
-
-
-class BaselineRef(WireModel):
-    """
-    The baseline of a run, with an observer its outputs and who observed them; what is labelled otherwise since.
-
-    :param system: that the baseline was a run of; looks at all of its runs are counted together.
-    :param new_series: why a person began a new series of looks with it; left out if nobody did.
-    """
-
-    path: str
-    sha256: Sha256 | None
-    run_id: Sha256 | None
-    outputs: Sha256 | None = Field(default=None, exclude_if=lambda sha256: sha256 is None)
-    fingerprints: tuple[Text, ...] = Field(default=(), exclude_if=lambda names: not names)
-    relabelled: tuple[LabelChange, ...] = Field(default=(), exclude_if=lambda changes: not changes)
-    system: Text | None = Field(default=None, exclude_if=lambda name: name is None)
-    new_series: Text | None = Field(default=None, exclude_if=lambda reason: reason is None)
 
 
 class RerunBaseline(WireModel):
@@ -230,6 +212,7 @@ class RunRecord(Artifact):
 
     :param prev_hash: SHA-256 of the previous record's bytes; 64 zeros for the first.
     :param clock_regressed: the run ended, by its clock, before the previous one: a clock was set back.
+    :param baseline: what it was compared with, or was to be: a file, or a run in the same session; ``None`` if nothing.
     :param severities: severity of each failure code, as the class's taxonomy had it.
     :param case_files: SHA-256 of each file of ``cases/``; ``evidence_files`` likewise.
     :param plan_sha256: SHA-256 of ``plan.json``.
@@ -258,7 +241,7 @@ class RunRecord(Artifact):
     report: BenchRunReport
     policy: GatePolicy
     severities: Severities
-    baseline: BaselineRef | RerunBaseline | None
+    baseline: BaselineFacts | RerunBaseline | None
     decision: CheckpointPromotionDecision
     verdict: Verdict
     case_files: Digests
@@ -280,6 +263,15 @@ class RunRecord(Artifact):
     def rerun(self) -> BenchRunReport | None:
         """The report of the baseline that ran in the same session; ``None`` if none did."""
         return self.baseline.report if isinstance(self.baseline, RerunBaseline) else None
+
+    @property
+    def compared_with(self) -> BaselineFacts | None:
+        """The baseline as a decision sees it; ``None`` if there was none."""
+        if not isinstance(self.baseline, RerunBaseline):
+            return self.baseline
+        from benchgate.gates.baseline import baseline_beside
+
+        return baseline_beside(self.baseline.report).facts
 
     @property
     def complete(self) -> bool:

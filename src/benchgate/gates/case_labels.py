@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, Final
 from benchgate.wire.model import Text, WireModel
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
+    from benchgate.gates.run_side import SideHead
     from benchgate.models import BenchRunReport
 
     Labels = Mapping[str, Mapping[str, str]]
@@ -46,13 +47,24 @@ class LabelChange(WireModel):
 
 def labels_of(report: BenchRunReport | Any) -> dict[str, dict[str, str]]:
     """Return the cases and what is not the default of them; of a report, or of what else has these fields."""
-    there = {result.case_id: THERE for result in report.per_case}
-    retired = {case_id: f"retired: {why}" for case_id, why in report.retired.items()}
+    held_out = [result.case_id for result in report.per_case if result.held_out]
+    return _labels(report, (result.case_id for result in report.per_case), held_out)
+
+
+def labels_of_side(side: SideHead) -> dict[str, dict[str, str]]:
+    """Return the same of one side of a comparison."""
+    return _labels(side, side.table.ids, side.held_out)
+
+
+def _labels(
+    run: BenchRunReport | SideHead | Any, case_ids: Iterable[str], held_out: Iterable[str]
+) -> dict[str, dict[str, str]]:
+    retired = {case_id: f"retired: {why}" for case_id, why in run.retired.items()}
     return {
-        CASE: there | retired,
-        "cluster": dict(report.clusters),
-        "critical": dict.fromkeys(report.critical, "true"),
-        "held_out": {result.case_id: "true" for result in report.per_case if result.held_out},
+        CASE: dict.fromkeys(case_ids, THERE) | retired,
+        "cluster": dict(run.clusters),
+        "critical": dict.fromkeys(run.critical, "true"),
+        "held_out": dict.fromkeys(held_out, "true"),
     }
 
 

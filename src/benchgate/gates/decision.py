@@ -11,11 +11,11 @@ from benchgate.gates.looks import JudgedLook
 from benchgate.wire.model import DisplayText, Number, WireModel
 
 if TYPE_CHECKING:
-    from benchgate.gates.case_labels import LabelChange
-    from benchgate.gates.figures import Arm, Figures
+    from benchgate.gates.figures import Figures
     from benchgate.gates.labels import Label
     from benchgate.gates.looks import Look, RecordedLook
     from benchgate.gates.policy import GatePolicy
+    from benchgate.gates.run_side import BaselineFacts
     from benchgate.models import BenchRunReport
     from benchgate.training.episodes import Episode
 
@@ -107,27 +107,21 @@ class Facts:
     """
     All that the decision on a full run follows from. A record has it too, so that ``verify`` decides once more.
 
-    :param baseline: what the run is compared with; ``None`` if that cannot be.
+    :param baseline: what the run is to be compared with; ``None`` if there is nothing.
     :param beside: the report of a baseline that ran in the same session.
     :param look: this look at the baseline; ``None`` if it is none, or nobody counts.
-    :param excluded: why there is no baseline.
     :param checkpoint_problems: why the run is not evidence about its checkpoint.
     :param objections: of further gates.
     :param episodes: of the RL payloads of scored trials.
-    :param fingerprints: of what observed the baseline.
-    :param relabelled: what is labelled otherwise since the baseline was pinned.
     """
 
     report: BenchRunReport
     policy: GatePolicy
-    baseline: Arm | None
+    baseline: BaselineFacts | None
     beside: BenchRunReport | None
     look: RecordedLook | None
-    excluded: tuple[Blocker, ...]
     checkpoint_problems: tuple[str, ...]
     objections: tuple[Objection, ...]
     episodes: tuple[Episode, ...]
     replays: object | None
-    fingerprints: tuple[str, ...] = ()
     labels: tuple[Label, ...] = ()
-    relabelled: tuple[LabelChange, ...] = ()

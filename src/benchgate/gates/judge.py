@@ -6,21 +6,17 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, NamedTuple
 
-from benchgate.aggregate import fingerprints
 from benchgate.errors import brief
-from benchgate.gates.baseline import arm
-from benchgate.gates.blockers import baseline_blockers
 from benchgate.gates.decision import Facts, Objection
 from benchgate.gates.exit_status import HELD, ExitRule, failures
-from benchgate.gates.run_diff import changes, since_pin
+from benchgate.gates.run_diff import changes
 from benchgate.gates.unscored import incompleteness
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from benchgate.gates.baseline import Baseline, BaselineChoice
-    from benchgate.gates.case_labels import LabelChange
-    from benchgate.gates.decision import Blocker, CheckpointPromotionDecision
+    from benchgate.gates.decision import CheckpointPromotionDecision
     from benchgate.gates.figures import Figures
     from benchgate.gates.labels import Label
     from benchgate.gates.looks import RecordedLook
@@ -153,16 +149,15 @@ def judge(
     :param asked: an earlier judgement of the run, which says what its gates said, so that none is asked twice.
     """
     report = facts.report
-    excluded = list(baseline_blockers(report, facts.baseline))
     before = None
-    if facts.baseline is not None and not excluded:
-        before = facts.baseline.report
+    if report.scope == "full":
+        before = _comparable(facts)
     look = _look(count, before, report)
     opinions = _opinions(report, before, gates, asked)
     figures = None
     decision = None
     if report.scope == "full":
-        figures, decision = decision_of(_decided_by(facts, before, look, excluded, opinions))
+        figures, decision = decision_of(_decided_by(facts, look, opinions))
     return Judgement(
         **{field.name: getattr(facts, field.name) for field in fields(RunFacts)},
         figures=figures,
@@ -176,6 +171,17 @@ def judge(
     )
 
 
+def _comparable(facts: RunFacts) -> BenchRunReport | None:
+    """Return the report of the baseline that a full run can be compared with; ``None`` if it cannot."""
+    # Imported here: where a part of the cases is run, as from an editor, nothing is compared.
+    from benchgate.gates.blockers import baseline_blockers
+
+    baseline = facts.baseline
+    if baseline is None or any(baseline_blockers(facts.report, baseline.facts)):
+        return None
+    return baseline.report
+
+
 def _look(
     count: Counter | None, before: BenchRunReport | None, report: BenchRunReport
 ) -> RecordedLook | None:
@@ -187,39 +193,22 @@ def _look(
     return None
 
 
-def _decided_by(
-    facts: RunFacts,
-    before: BenchRunReport | None,
-    look: RecordedLook | None,
-    excluded: Iterable[Blocker],
-    opinions: Opinions,
-) -> Facts:
-    """Return what the decision on a full run follows from; ``before`` is ``None`` if it cannot be compared."""
-    report = facts.report
-    beside = facts.beside
+def _decided_by(facts: RunFacts, look: RecordedLook | None, opinions: Opinions) -> Facts:
+    """Return what the decision on a full run follows from."""
     baseline = None
-    relabelled: tuple[LabelChange, ...] = ()
-    builds: tuple[str, ...] = ()
-    if before is not None:
-        baseline = arm(before, report)
-        relabelled = since_pin(before, report)
-        # Of a baseline that ran beside it the report itself says them.
-        if beside is None:
-            builds = fingerprints(before)
+    if facts.baseline is not None:
+        baseline = facts.baseline.facts
     return Facts(
-        report=report,
+        report=facts.report,
         policy=facts.policy,
         baseline=baseline,
-        beside=beside,
+        beside=facts.beside,
         look=look,
-        excluded=tuple(excluded),
         checkpoint_problems=facts.checkpoint_problems,
         objections=opinions.objections,
         episodes=facts.episodes,
         replays=facts.replays,
-        fingerprints=builds,
         labels=facts.labels,
-        relabelled=relabelled,
     )
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from benchgate.gates.decision import Blocker, Facts, GateInput
     from benchgate.gates.figures import Arm, Figures, Significance
     from benchgate.gates.policy import GatePolicy
+    from benchgate.gates.run_side import RunSide
     from benchgate.models import BenchRunReport, Observer, TrialResult
 
 
@@ -160,16 +161,23 @@ def _unseen_break(compared: Figures, policy: GatePolicy) -> Iterator[Blocker]:
     yield "unseen_break", f"{text}; evidence = exact rules it out"
 
 
-def run_notes(facts: Facts) -> Iterator[Blocker]:
-    """Yield what to know of a run besides its figures: what was not called, not compared, or not of one build."""
+def run_notes(facts: Facts, before: RunSide | None) -> Iterator[Blocker]:
+    """
+    Yield what to know of a run besides its figures: what was not called, not compared, or not of one build.
+
+    :param before: what it was compared with; ``None`` if it was not.
+    """
     yield from episode_notes(facts.episodes)
     if facts.replays is not None:
         yield "replayed", f"no system was called; the outputs are those of {facts.replays}"
     yield from _rescored(facts.report)
     yield from _masked(facts.report, facts.beside)
     yield from _http(facts.report, facts.beside)
-    yield from _builds(fingerprints(facts.report), facts.fingerprints or fingerprints(facts.beside))
-    if facts.baseline is not None:
+    builds = fingerprints(facts.beside)
+    if before is not None:
+        builds = before.fingerprints
+    yield from _builds(fingerprints(facts.report), builds)
+    if before is not None:
         yield from _source(facts.report, facts.beside)
 
 

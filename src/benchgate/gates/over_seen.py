@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     Cases = dict[str, Arm]
 
 
-def over_seen(facts: Facts, candidate: Arm) -> Outcome | None:
+def over_seen(facts: Facts, baseline: Arm | None, candidate: Arm) -> Outcome | None:
     """
     Return the outcome over the cases of all looks; ``None`` if all of these are as they were.
 
@@ -33,12 +33,13 @@ def over_seen(facts: Facts, candidate: Arm) -> Outcome | None:
     it first. The candidate has the last results of its system there; without any it failed the case, and did as much
     harm and cost as much as the baseline.
 
+    :param baseline: with the cases that are compared now; ``None`` if none is.
     :param candidate: all cases of the run.
     """
     look = facts.look
-    if look is None or not look.seen or facts.baseline is None:
+    if look is None or not look.seen or baseline is None:
         return None
-    now = cases_of(facts.baseline)
+    now = cases_of(baseline)
     seen = _as_seen(look.seen)
     if facts.beside is not None:
         # It has other scores each time that it runs, so of these cases the labels alone are as they were.
@@ -46,17 +47,17 @@ def over_seen(facts: Facts, candidate: Arm) -> Outcome | None:
             case_id: _labelled(now[case_id], case) if case_id in now else case
             for case_id, case in seen.items()
         }
-    baseline = now | seen
+    before = now | seen
     results = _as_seen(look.known) | cases_of(candidate)
     worst = 0.0
     if facts.policy.score_range is not None:
         worst = facts.policy.score_range[0]
     judged = {
         case_id: _judged(results.get(case_id), case, worst, facts.report.trial_count)
-        for case_id, case in baseline.items()
+        for case_id, case in before.items()
     }
     figures, blockers = weigh_arms(
-        _joined(baseline), _joined(judged), judged_at(facts.policy, look.number)
+        _joined(before), _joined(judged), judged_at(facts.policy, look.number)
     )
     counted = Look(number=look.number, declared=facts.policy.looks)
     inputs = GateInput(policy=facts.policy, figures=figures, look=counted, blockers=blockers)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from benchgate.aggregate import INCOMPLETE, case_figures, mean
 from benchgate.errors import brief
-from benchgate.gates.case_labels import labels_of, relabelled
+from benchgate.gates.case_labels import labels_of, labels_of_side, relabelled
 from benchgate.gates.policy import TOLERANCE
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from benchgate.aggregate import CaseFigures
     from benchgate.gates.case_labels import LabelChange
     from benchgate.gates.decision import Blocker
+    from benchgate.gates.run_side import SideHead
     from benchgate.models import BenchRunReport
 
 
@@ -240,11 +241,15 @@ def _by_case(words: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
     return {case_id: tuple(once) for case_id, once in by_case.items()}
 
 
-def since_pin(before: BenchRunReport, now: BenchRunReport) -> tuple[LabelChange, ...]:
-    """Return what is labelled otherwise than in the baseline; a log has its own labels."""
-    if before.source is not None or now.source is not None:
+def since_pin(before: SideHead, now: BenchRunReport | Any) -> tuple[LabelChange, ...]:
+    """
+    Return what is labelled otherwise than in the baseline; a log has its own labels.
+
+    :param now: the report of a run, or what else has these fields.
+    """
+    if before.log is not None or now.source is not None:
         return ()
-    return relabelled(labels_of(before), labels_of(now))
+    return relabelled(labels_of_side(before), labels_of(now))
 
 
 def relabelled_note(

@@ -20,6 +20,7 @@ from benchgate.errors import Unreadable
 from benchgate.gates.baseline import arm
 from benchgate.gates.case_labels import CASE, THERE, LabelChange, labels_of
 from benchgate.gates.run_diff import since_pin
+from benchgate.gates.run_side import SideHead
 from benchgate.looks.tally import Counted, Looked, Tally
 from benchgate.models import RunDigests
 from benchgate.wire.canonical import digest
@@ -83,12 +84,9 @@ class SeenReport(WireModel):
 class SeenBaseline(WireModel):
     """What a run was compared with: a file, by its digest, or a system that ran beside the candidate, or a log."""
 
-    run_id: Sha256 | None = None
     sha256: Sha256 | None = None
+    run: SideHead | None = None
     report: SeenReport | None = None
-    outputs: Sha256 | None = None
-    relabelled: tuple[LabelChange, ...] = ()
-    system: str | None = None
     place: str | None = None
     new_series: str | None = None
 
@@ -110,11 +108,10 @@ class SeenRecord(WireModel):
         report, baseline = self.report, self.baseline
         if report is None or baseline is None or COMPARED not in self.evidence_files:
             return None
-        beside = baseline.report
-        before = beside.run_id if beside else baseline.run_id
+        before = baseline.report or baseline.run
         if not (report.complete or report.stopped) or before is None:
             return None
-        looked = _looked(report, before, beside, baseline)
+        looked = _looked(report, before, baseline.place, baseline.new_series)
         decision = self.decision if isinstance(self.decision, Mapping) else {}
         more = {
             "looks": str(self.policy.get("looks", "count")),
@@ -132,17 +129,11 @@ def looked_at(
 
     :param is_beside: the baseline ran in the same session. A log is looked at as itself, too.
     """
-    before = baseline.report
+    before: BenchRunReport | SideHead | None = baseline.facts.run
+    if is_beside:
+        before = baseline.report
     assert before is not None  # noqa: S101 - else there is nothing to look at
-    seen = SeenBaseline(
-        outputs=outputs_digest(before),
-        relabelled=() if is_beside else since_pin(before, report),
-        system=before.system,
-        place=baseline.place,
-        new_series=baseline.new_series,
-    )
-    is_itself = is_beside or before.source is not None
-    looked = _looked(report, before.run_id, before if is_itself else None, seen)
+    looked = _looked(report, before, baseline.place, baseline.new_series)
     return looked.model_copy(update={"looks": policy.looks})
 
 
@@ -158,44 +149,64 @@ def counter_of(
             return counted.look
         from benchgate.looks.seen_cases import with_seen
 
-        return with_seen(counted, arm(before, report), report, is_beside=is_beside)
+        side = arm(baseline.facts.run or before, report)
+        return with_seen(counted, side, report, is_beside=is_beside)
 
     return counter
 
 
 def _looked(
     report: SeenReport | BenchRunReport,
-    before: str,
-    beside: SeenReport | BenchRunReport | None,
-    baseline: SeenBaseline,
+    before: SeenReport | BenchRunReport | SideHead,
+    place: str | None,
+    new_series: str | None,
 ) -> Looked:
     """
     Return what a run looks at.
 
-    :param before: the ``run_id`` of its baseline.
-    :param beside: the report of a baseline that ran too, or of a log.
+    :param before: the report of a baseline that ran too, or what a record has of one from a file.
+    :param place: of a log; ``new_series`` as of :class:`~benchgate.gates.baseline.Baseline`.
     """
-    scorer = report.digests.scorer
     said: dict[str, Any] = {
-        "results": (before, report.run_id),
-        "new_series": baseline.new_series,
+        "results": (before.run_id, report.run_id),
+        "new_series": new_series,
     }
-    if beside is not None and beside.source is not None:
+    log = _log_of(before)
+    if log is not None:
         # Which of its rows are read plays no part, nor does their metric.
-        alike = digest(["bytes", beside.digests.system])
+        alike = digest(["bytes", log])
         becomes = digest(["bytes", report.digests.system])
-        known = _known("file", baseline.place, alike)
+        known = _known("file", place, alike)
         return Looked(**known, alike=alike, becomes=becomes, **said)
-    said["labels"] = labels_of(report)
-    said["relabelled"] = _is_relabelled(baseline.relabelled)
-    if beside is not None:
-        # Results of a baseline that ran too are new each time; its system is what was looked at.
-        return Looked(**_known("system", [report.digests.baseline, scorer], ""), **said)
+    if isinstance(before, SideHead):
+        return Looked(**_at_pin(report, before), **said)
+    # Results of a baseline that ran too are new each time; its system is what was looked at.
+    known = _known("system", [report.digests.baseline, report.digests.scorer], "")
+    return Looked(**known, labels=labels_of(report), **said)
+
+
+def _log_of(before: SeenReport | BenchRunReport | SideHead) -> str | None:
+    """Return the SHA-256 of the log that a baseline was read from; ``None`` if it was not."""
+    if isinstance(before, SideHead):
+        return before.log
+    if before.source is None:
+        return None
+    return before.digests.system
+
+
+def _at_pin(report: SeenReport | BenchRunReport, before: SideHead) -> dict[str, Any]:
+    """Return by what a look at a baseline from a file is known, and what its labels are."""
+    scorer = report.digests.scorer
     # Of a baseline that was observed again the outputs are the same: the best of many observations is sought there.
-    alike = digest(["results", baseline.outputs or before, scorer])
+    alike = digest(["results", before.outputs or before.run_id, scorer])
     becomes = digest(["results", outputs_digest(report) or report.run_id, scorer])
-    of_system = None if baseline.system is None else [baseline.system, scorer]
-    return Looked(**_known("pin", of_system, alike), alike=alike, becomes=becomes, **said)
+    return {
+        **_known("pin", [before.system, scorer], alike),
+        "alike": alike,
+        "becomes": becomes,
+        "labels": labels_of(report),
+        "relabelled": _is_relabelled(since_pin(before, report)),
+    }
 
 
 def place_of(file: Path, folder: Path) -> str:

@@ -10,7 +10,6 @@ from itertools import groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from benchgate.artifacts.evidence_kinds import ArmReport
 from benchgate.artifacts.run_kinds import RunRecord
 from benchgate.audit.chain import RECORD_FILE
 from benchgate.gates.baseline import arm
@@ -59,9 +58,12 @@ def _first_seen(folders: Iterable[Path]) -> Cases:
     """Return each case of some looks as the baseline had it at the first of them, as far as they can be read."""
     seen: Cases = {}
     for folder in folders:
-        evidence = ArmReport.read_or_none(folder / "evidence" / "baseline.json")
-        if evidence is not None:
-            seen = cases_of(evidence.arm) | seen
+        record = RunRecord.read_or_none(folder / RECORD_FILE)
+        if record is None or record.compared_with is None:
+            continue
+        before = record.compared_with.run
+        if before is not None:
+            seen = cases_of(arm(before, record.report)) | seen
     return seen
 
 

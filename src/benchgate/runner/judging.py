@@ -13,7 +13,6 @@ from benchgate.audit.runs import parts_of, read_record
 from benchgate.audit.store import RunStore, unfinished_name
 from benchgate.errors import counted, listed
 from benchgate.gates.baseline import BaselineChoice, arm, baseline_beside
-from benchgate.gates.blockers import baseline_blockers
 from benchgate.gates.judge import RunFacts, judge
 from benchgate.gates.labels import Observing, seen_in
 from benchgate.ids import RunPlan
@@ -164,13 +163,15 @@ def stopping(
     request: RunRequest, trials: PlannedTrials, baseline: Baseline, count: Counting
 ) -> Callable[[], None]:
     """Put the trials of a run in their order; return what notes in the request, after each, that they are decided."""
+    from benchgate.gates.blockers import baseline_blockers
     from benchgate.gates.certificate import certificate, ordered
 
     before = baseline.report
-    assert before is not None  # noqa: S101 - else nothing is decided
+    compared = baseline.facts.run
+    assert before is not None and compared is not None  # noqa: PT018, S101 - else nothing is decided
     policy = request.bench.policy
     look_of = counter_of(count, baseline, policy)
-    side = arm(before, trials.report(baseline.sha256))
+    side = arm(compared, trials.report(baseline.sha256))
     places = {case_id: place for place, case_id in enumerate(ordered(side))}
     trials.keys = tuple(sorted(trials.keys, key=lambda key: places.get(key[0], -1)))
     whole = cache(lambda: trials.report(baseline.sha256))
@@ -183,7 +184,7 @@ def stopping(
             return
         number = look_of(before, whole()).number
         part = arm(whole().model_copy(update={"per_case": ran}))
-        if not any(baseline_blockers(whole(), baseline)) and certificate(
+        if not any(baseline_blockers(whole(), baseline.facts)) and certificate(
             side, part, policy, number
         ):
             request.stopped.append(STOP)

@@ -11,7 +11,6 @@ import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from benchgate.artifacts.evidence_kinds import ArmReport
 from benchgate.artifacts.run_kinds import RunRecord
 from benchgate.audit.chain import (
     FOLDER_NAME,
@@ -27,6 +26,7 @@ from benchgate.audit.chain import (
 from benchgate.audit.runs import read_record
 from benchgate.audit.walk import ChainFault, chain_faults
 from benchgate.errors import ArtifactError, Unreadable, brief
+from benchgate.gates.baseline import arm
 from benchgate.gates.rules import not_computed
 from benchgate.looks.chain import ChainLooks
 from benchgate.looks.seen_cases import with_seen
@@ -219,7 +219,7 @@ def _own_faults(
 ) -> Iterator[str]:
     yield from recheck_record(folder, record)
     if not _is_stated(record):
-        yield from _look_faults(folder, record, counted)
+        yield from _look_faults(record, counted)
     yield from earlier_faults(record, records)
 
 
@@ -228,24 +228,24 @@ def _is_stated(record: RunRecord) -> bool:
     return not_computed(record.rules) is not None
 
 
-def _look_faults(folder: Path, record: RunRecord, counted: Counted | None) -> Iterator[str]:
+def _look_faults(record: RunRecord, counted: Counted | None) -> Iterator[str]:
     """Yield where the look of a record is not the one that the records before it give."""
     expected = None
     if counted is not None:
-        expected = plain(_look_of(folder, record, counted))
+        expected = plain(_look_of(record, counted))
     stated = None
     if record.look is not None:
         stated = plain(record.look)
     yield from same("look", expected, stated)
 
 
-def _look_of(folder: Path, record: RunRecord, counted: Counted) -> RecordedLook:
+def _look_of(record: RunRecord, counted: Counted) -> RecordedLook:
     """Return a look with the cases of earlier looks that it has to know."""
-    before = ArmReport.read_or_none(folder / "evidence" / "baseline.json")
-    if before is None or not counted.unlike:
+    before = record.compared_with
+    if before is None or before.run is None or not counted.unlike:
         return counted.look
-    is_beside = record.rerun is not None
-    return with_seen(counted, before.arm, record.report, is_beside=is_beside)
+    side = arm(before.run, record.report)
+    return with_seen(counted, side, record.report, is_beside=record.rerun is not None)
 
 
 def _unreadable(path: Path) -> str:
