@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from benchgate.cli.options import Parsers
     from benchgate.interop.vectors import Kind
 
-OF_LOGS = ("map", "metric", "format", "where", "errors_by", "html")
+OF_LOGS = ("rows", "map", "metric", "format", "where", "errors_by", "html")
 OF_NUMBERS = ("task_class", "out")
 REFUSED = {
     "record": (*OF_LOGS, "baseline_id", "candidate_id", "ledger", "new_series"),
@@ -90,6 +90,8 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
 
 def _execute(args: argparse.Namespace) -> int:
     (one, first), (other, second) = (_side(args, word) for word in (args.base, args.cand))
+    if {one, other} == {"samples", "log"}:
+        one = other = "log"  # numbers by id are rows too
     if one != other:
         what = "; expected two of a kind"
         raise ValueError(f"{args.base} is {_called(one)}, {args.cand} {_called(other)}{what}")

@@ -44,6 +44,12 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
     text = "of the logs (default: what they look like)"
     parser.add_argument("--format", choices=FORMATS, default="auto", help=text)
     parser.add_argument(
+        "--rows",
+        metavar="FIELD",
+        help="of a JSON document: the field that has the rows, a list or an object by id; a dot leads into an object: "
+        "results.tests (default: where the format has them, else the only list)",
+    )
+    parser.add_argument(
         "--map",
         action="append",
         metavar="ROLE=FIELD,...|FILE.toml",
@@ -71,7 +77,7 @@ def reading(args: argparse.Namespace) -> dict[str, Any]:
     of_class = Path("bench") / name / "logs.toml"
     is_there = TASK_CLASS_PATTERN.fullmatch(name) is not None and of_class.exists()
     fields = of_class if is_there and not args.map else parse_map(args.map or ())
-    options = {"format": args.format, "map": fields, "metric": args.metric}
+    options = {"format": args.format, "rows": args.rows, "map": fields, "metric": args.metric}
     return options | {"where": args.where or (), "errors_by": args.errors_by}
 
 
@@ -204,8 +210,7 @@ def _sides(logs: Sequence[Samples], source: LogSource | None) -> Iterator[str]:
         tool = " ".join(filter(None, (log.header.tool, log.header.version)))
         size = f"{counted(len(log.samples), 'sample')} of {counted(len(cases), 'case')}"
         yield f"{side:9} {log.path}: log of {tool}, {size}"
-        # What --map says of fields is in the first line, with who said so.
-        told = (one for one in log.told if not one.startswith("map ") or "=" not in one)
+        told = (one for one in log.told if not _is_of_fields(one))
         lines = [_fields_of(log, source), *told]
         if log.ungated:
             lines.append(f"scores of it that are not gated: {', '.join(log.ungated)}")
@@ -226,6 +231,11 @@ def _sides(logs: Sequence[Samples], source: LogSource | None) -> Iterator[str]:
         ):
             if ids:
                 yield f"{'':9} {counted(len(ids), 'case')} {what}: {few(ids)}"
+
+
+def _is_of_fields(told: str) -> bool:
+    """Say whether the line of the fields has it already, with who said so; a file of a map has a line of its own."""
+    return told.startswith("rows ") or (told.startswith("map ") and "=" in told)
 
 
 def _fields_of(log: Samples, source: LogSource | None) -> str:

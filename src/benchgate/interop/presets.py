@@ -6,14 +6,14 @@ import json
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from benchgate.errors import excerpt
+from benchgate.interop.documents import json_rows
 from benchgate.interop.log import Log, Row, found_in
-from benchgate.interop.tables import json_rows
 from benchgate.interop.values import number_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from benchgate.interop.log import LogFile
+    from benchgate.interop.log import LogFile, Raw
 
 
 def _of_promptfoo(row: Mapping[str, Any]) -> str | None:
@@ -60,7 +60,7 @@ class Preset(NamedTuple):
 
     :param known: keys by which a file is known: it has one of them near its beginning.
     :param scores: fields that are a score, an object of scores by name, or a list of objects with a ``name``.
-    :param lists: where a document has its rows; lines and arrays of rows are read without.
+    :param lists: where a document has its rows, empty if it is one; lines and arrays of rows are read without.
     :param overall: the score that is read if none is named. :param where: what a row has that is a sample.
     :param contradiction: says how a row contradicts itself. Which half is right nobody knows, so it is an error, never
         a pass.
@@ -152,12 +152,14 @@ PRESETS: Final = {
 def open_preset(name: str, file: LogFile) -> Log:
     """Open the JSON of a tool: one document, an array of rows, or a row in each line."""
     preset = PRESETS[name]
+    found = json_rows(file, preset.lists)
     overall = None
     if preset.overall is not None:
         overall = f"scores.{preset.overall}"
     return Log(
         tool=name,
-        rows=_rows(preset, file),
+        rows=_rows(preset, found.rows),
+        rows_at=found.at,
         fields=preset.fields,
         metric_prefix="scores.",
         overall=overall,
@@ -165,8 +167,8 @@ def open_preset(name: str, file: LogFile) -> Log:
     )
 
 
-def _rows(preset: Preset, file: LogFile) -> Iterator[Row]:
-    for line, raw in json_rows(file, preset.lists):
+def _rows(preset: Preset, rows: Iterator[Raw]) -> Iterator[Row]:
+    for line, raw in rows:
         scores: dict[str, Any] = {}
         directions: dict[str, str] = {}
         for path in preset.scores:

@@ -24,5 +24,8 @@ ROLES: Final = (
 )
 """What ``--map`` takes; docs/how-to/gate-existing-logs.md explains each."""
 
+ROW: Final = "row"
+"""In place of a field, the number of the row in its file: ``case=row``; a field of that name is taken before it."""
+
 NONE: Final = "none"
 """In place of a field, that nothing is read for a role: ``trial=none``."""

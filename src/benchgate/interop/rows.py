@@ -18,7 +18,7 @@ from benchgate.interop.values import error_of, harm_of, number_of
 from benchgate.wire.canonical import sha256_hex
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
     from benchgate.interop.asked import Asked
@@ -33,6 +33,7 @@ def read(
     path: Path,
     *,
     format: str = "auto",  # noqa: A002 - the name of the option
+    rows: str | None = None,
     map: Mapping[str, str] | Path | None = None,  # noqa: A002
     metric: str | None = None,
     where: Iterable[str] = (),
@@ -43,6 +44,7 @@ def read(
 
     :param format: ``inspect``, ``swebench``, ``junit``, ``deepeval``, ``pydantic-evals``, ``langsmith``,
         ``braintrust``, ``promptfoo``, ``jsonl``, ``csv``, or ``auto`` for what it looks like.
+    :param rows: the field that has the rows, in JSON that is one document: ``results.tests``.
     :param map: the field of a role, such as ``case`` or ``score``, where it is not the one that the format has; names
         joined by dots lead into objects and lists. Of ``harm`` (``penalty`` is its other name) higher is worse, of
         ``safety`` better. ``FIELD~REGEX`` takes what the groups of a regular expression find in the field, and the
@@ -53,8 +55,8 @@ def read(
     :raises SampleError: it is of another format, a field is missing, or the metric is ambiguous.
     :raises EvalError: it cannot be read.
     """
-    how = asked(map, where, errors_by)
-    with opened(path, format) as (name, log, sha256):
+    how = asked(map, where, errors_by, rows)
+    with opened(path, format, how.rows) as (name, log, sha256):
         if errors_by and not FORMATS[name].has_failures:
             raise EvalError(f"errors-by: is for JUnit and promptfoo; {path} is {name}")
         return RowReader(path, log, how, metric).samples(name, sha256)
@@ -69,7 +71,7 @@ class RowReader:
         self._by = how
         self._fields = Fields(log, how, metric)
         self._left = Counter[str]()
-        self._rows = chosen(log, how.where, self._left)
+        self._rows = chosen(log, how, self._left)
         self._lacking: dict[str, tuple[str, int]] = {}
         self._metrics: dict[str, None] = {}
         self._names: list[str] = []
@@ -81,7 +83,7 @@ class RowReader:
         short = self._fields.short
         samples = self._read()
         self._check(samples)
-        fields = tuple(self._fields.read())
+        fields = (*self._place_of_rows(), *self._fields.read())
         self._check_harm(fields, samples)
         cases = {sample.case_id for sample in samples}
         named = {*self._log.named()}
@@ -125,6 +127,12 @@ class RowReader:
             if len(by_key) > MAX_SAMPLES:
                 raise SampleError(self._path, f"more than {MAX_SAMPLES} samples")
         return tuple(by_key[key] for key in sorted(by_key, key=_place))
+
+    def _place_of_rows(self) -> Iterator[tuple[str, str, str | None]]:
+        """Yield the field that has the rows, and who said so, as those of the roles are told."""
+        if self._log.rows_at:
+            who = "--rows" if self._by.rows else None
+            yield "rows", self._log.rows_at, who
 
     def _once(self, samples: tuple[Sample, ...]) -> frozenset[str]:
         """Return the cases whose names have no number of a repetition, where those of others have one."""
@@ -202,8 +210,12 @@ class RowReader:
             self._choose(row)
         case = self._text(fields, "case", row.line)
         if not case:
-            why = "no case id; name its field: --map case=FIELD; there are "
-            raise SampleError(self._path, why + ", ".join(self._names), line=row.line)
+            why = (
+                f"no case id; name its field: --map case=FIELD; there are {', '.join(self._names)}"
+            )
+            if "case" not in self._fields.named:
+                why += "; or --map case=row, if the same row of both files is the same case"
+            raise SampleError(self._path, why, line=row.line)
         for shown in row.directions.items():
             self._shown_by.setdefault(shown, case)
         score, error = self._scored(row)
