@@ -142,7 +142,7 @@ def test_comments_before_the_header_of_a_csv_are_no_rows(log):
     path = log('#{"t_start": 1.0}\n# x\nr,l\n4,13\n-17,26\n', "0.monitor.csv")
     found = read(path, map={"score": "r", "case": "row"})
     assert scores(found) == {"1": 4, "2": -17}
-    with pytest.raises(EvalError, match=r":4: no case id; .*there are r, l; or --map case=row"):
+    with pytest.raises(EvalError, match=r":4: no case id; .*case=row if .*; there are r, l"):
         read(path, map={"score": "r"})
     with pytest.raises(EvalError, match=":4: expected 2 values"):
         read(log("# x\n#y\nr,l\n4\n", "a.csv"), map={"score": "r", "case": "row"})

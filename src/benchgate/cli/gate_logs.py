@@ -35,7 +35,8 @@ TIMEOUT: float = 600.0
 
 FORMATS = (
     *("auto", "inspect", "swebench", "junit", "deepeval", "pydantic-evals", "langsmith"),
-    *("braintrust", "promptfoo", "jsonl", "csv"),
+    *("braintrust", "promptfoo", "ctrf", "pytest-json-report", "evalplus", "harbor"),
+    *("openai-evals", "lm-eval", "jsonl", "csv"),
 )
 
 
@@ -64,7 +65,7 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
         metavar="FIELD=VALUE",
         help="read only rows that have this value, FIELD= those that have none; repeatable",
     )
-    text = "of JUnit and promptfoo: count a failed test as an error if this is found in its message"
+    text = "of tests and promptfoo: count a failed test as an error if this is found in its message"
     parser.add_argument("--errors-by", metavar="REGEX", help=text)
 
 
@@ -202,7 +203,7 @@ def _place(args: argparse.Namespace, baseline: Path, task_class: str) -> str | N
 
 def _sides(logs: Sequence[Samples], source: LogSource | None) -> Iterator[str]:
     """Yield what was read, what was not, and which samples have no score or no result."""
-    from benchgate.gates.cures import OF_JUNIT
+    from benchgate.gates.cures import OF_TESTS
 
     shown: set[str] = set()
     for side, log in zip(("baseline", "candidate"), logs, strict=True):
@@ -220,7 +221,7 @@ def _sides(logs: Sequence[Samples], source: LogSource | None) -> Iterator[str]:
             yield f"{'':9} {counted(count, 'row')} not read: {why}"
         errors = sorted({sample.case_id for sample in log.errors})
         more = "more than once in it, as one trial"
-        if log.header.tool in OF_JUNIT:
+        if log.header.tool in OF_TESTS:
             more = f"run again, or {more}"
         else:
             more += "; --map trial=FIELD numbers repetitions, --where FIELD=VALUE reads a part"

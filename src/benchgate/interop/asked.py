@@ -175,7 +175,7 @@ def chosen(log: Log, how: Asked, left: Counter[str]) -> Iterator[Row]:
     wanted = {**log.where, **how.where}
     is_case = how.fields.get("case") == ROW
     for number, row in enumerate(log.rows, 1):
-        lacks = next((one for one in wanted.items() if _said(row.fields, one[0]) != one[1]), None)
+        lacks = next((one for one in wanted.items() if said(row.fields, one[0]) != one[1]), None)
         if lacks is None and is_case:
             yield row._replace(fields={ROW: number, **row.fields})
         elif lacks is None:
@@ -184,7 +184,7 @@ def chosen(log: Log, how: Asked, left: Counter[str]) -> Iterator[Row]:
             left[f"{lacks[0]} is not {lacks[1] or 'empty'}"] += 1
 
 
-def _said(row: Any, name: str) -> str:
+def said(row: Any, name: str) -> str:
     """Return the value of a field as a command line has it; ``""`` of none."""
     value = found_in(row, name)
     if value is None or value == []:

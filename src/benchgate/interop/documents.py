@@ -43,7 +43,7 @@ def json_rows(file: LogFile, lists: Sequence[str] | None = None) -> Rows:
     """
     Find the rows of a file.
 
-    :param lists: where a document of its format has rows; empty if such a document is a row, ``None`` if nobody knows.
+    :param lists: where a document of its format has rows, ``""`` if it is a row itself; ``None`` if nobody knows.
     :raises Unreadable: it is no JSON, or a document in which no list is, or several are.
     """
     lines = ((number, line) for number, line in lines_of(file) if line.strip())
@@ -75,7 +75,10 @@ def _parsed(path: Path, number: int, line: bytes) -> Any:
 
 def _is_document(file: LogFile, line: Any, lists: Sequence[str] | None, *, is_alone: bool) -> bool:
     """Say whether a line is a document that has rows, and no row."""
-    if file.rows is not None or any(isinstance(found_in(line, at), list) for at in lists or ()):
+    of_format = [found_in(line, at) for at in lists or ()]
+    has_list = any(isinstance(one, list) for one in of_format)
+    has_object = is_alone and any(isinstance(one, dict) for one in of_format)
+    if file.rows is not None or has_list or has_object:
         return True
     return lists is None and is_alone and isinstance(line, dict) and len(_places(line)) == 1
 
@@ -89,13 +92,13 @@ def _of_document(file: LogFile, document: Any, lists: Sequence[str] | None) -> R
         return _named(path, document, file.rows)
     if isinstance(document, list):
         return Rows(_objects(path, document))
-    if lists is not None and not lists:
-        return Rows(_objects(path, [document]))
     of_format = [_rows_in(path, found_in(document, at)) for at in lists or ()]
     found = [one for one in of_format if one is not None]
     if found:
         by_id = any(one.by_id for one in found)
         return Rows(chain.from_iterable(one.rows for one in found), by_id=by_id)
+    if lists is not None and "" in lists:
+        return Rows(_objects(path, [document]))
     places = _places(document)
     if not places:
         why = "is one JSON object without a list of rows; expected a line or an array element for each sample"

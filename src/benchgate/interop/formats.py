@@ -100,7 +100,7 @@ def _is_no_other(file: Beginning) -> bool:
 def _format_of_preset(name: str, preset: Preset) -> Format:
     return Format(
         what=preset.what,
-        is_likely=lambda file: not preset.known.isdisjoint(file.keys),
+        is_likely=lambda file: any(keys <= file.keys for keys in preset.known),
         open=partial(open_preset, name),
         # A key by which JSON is known may come late, after a long input.
         may_be=_is_json,

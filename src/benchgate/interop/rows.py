@@ -12,6 +12,7 @@ from benchgate.errors import EvalError, SampleError, excerpt
 from benchgate.interop.asked import asked, chosen
 from benchgate.interop.fields import Fields
 from benchgate.interop.formats import FORMATS, opened
+from benchgate.interop.kinds import FieldNeeded, kinds_of
 from benchgate.interop.log import Sample, Samples, found_in
 from benchgate.interop.repetitions import ask
 from benchgate.interop.values import error_of, harm_of, number_of
@@ -43,7 +44,8 @@ def read(
     Read a log of another harness.
 
     :param format: ``inspect``, ``swebench``, ``junit``, ``deepeval``, ``pydantic-evals``, ``langsmith``,
-        ``braintrust``, ``promptfoo``, ``jsonl``, ``csv``, or ``auto`` for what it looks like.
+        ``braintrust``, ``promptfoo``, ``ctrf``, ``pytest-json-report``, ``evalplus``, ``harbor``, ``openai-evals``,
+        ``lm-eval``, ``jsonl``, ``csv``, or ``auto`` for what it looks like.
     :param rows: the field that has the rows, in JSON that is one document: ``results.tests``.
     :param map: the field of a role, such as ``case`` or ``score``, where it is not the one that the format has; names
         joined by dots lead into objects and lists. Of ``harm`` (``penalty`` is its other name) higher is worse, of
@@ -51,15 +53,21 @@ def read(
         ``trial`` ``none`` takes nothing. Or a TOML file of them. ``benchgate gate --help`` lists the roles.
     :param metric: which score to read, where samples have several.
     :param where: ``FIELD=VALUE`` that a row must have to be a sample.
-    :param errors_by: a failed test of JUnit or promptfoo is an error if this regular expression is in its message.
+    :param errors_by: a failed test, or one of promptfoo, is an error if this regular expression is in its message.
     :raises SampleError: it is of another format, a field is missing, or the metric is ambiguous.
     :raises EvalError: it cannot be read.
     """
     how = asked(map, where, errors_by, rows)
-    with opened(path, format, how.rows) as (name, log, sha256):
-        if errors_by and not FORMATS[name].has_failures:
-            raise EvalError(f"errors-by: is for JUnit and promptfoo; {path} is {name}")
-        return RowReader(path, log, how, metric).samples(name, sha256)
+    try:
+        with opened(path, format, how.rows) as (name, log, sha256):
+            if errors_by and not FORMATS[name].has_failures:
+                names = ", ".join(one for one in FORMATS if FORMATS[one].has_failures)
+                raise EvalError(f"errors-by: is for {names}; {path} is {name}")
+            return RowReader(path, log, how, metric).samples(name, sha256)
+    except FieldNeeded as error:
+        with opened(path, format, how.rows) as (_, log, _):
+            why = f"{error.message}; {kinds_of(log)}"
+        raise FieldNeeded(path, why, line=error.line) from None
 
 
 class RowReader:
@@ -144,8 +152,10 @@ class RowReader:
     def _check(self, samples: tuple[Sample, ...]) -> None:
         """Refuse a log without a score, or without what somebody named."""
         if not samples:
-            why = "".join(f"; of {n} rows {why}" for why, n in self._left.items())
-            raise SampleError(self._path, f"has no samples{why}")
+            if not self._left:
+                raise SampleError(self._path, "has no samples")
+            left = "".join(f"; of {n} rows {why}" for why, n in self._left.items())
+            raise FieldNeeded(self._path, f"has no samples{left}")
         unscored = [sample for sample in samples if sample.score is None]
         erred = [one for one in unscored if not (one.error or "").startswith(UNSCORED)]
         all_erred = len(erred) == len(samples)
@@ -163,8 +173,7 @@ class RowReader:
         """Refuse a field that somebody named and no row has, or that one lacks."""
         what = f"'{self._fields.shown(role, name)}', which is to be the {role}"
         if not self._fields.is_seen(role):
-            why = f"no sample has {what}; there are {', '.join(self._names)}"
-            raise SampleError(self._path, why)
+            raise FieldNeeded(self._path, f"no sample has {what}")
         if role in self._lacking:
             case, line = self._lacking[role]
             raise SampleError(self._path, f"case {case!r} has no {what}", line=line)
@@ -210,12 +219,10 @@ class RowReader:
             self._choose(row)
         case = self._text(fields, "case", row.line)
         if not case:
-            why = (
-                f"no case id; name its field: --map case=FIELD; there are {', '.join(self._names)}"
-            )
+            why = "no case id; name its field: --map case=FIELD"
             if "case" not in self._fields.named:
-                why += "; or --map case=row, if the same row of both files is the same case"
-            raise SampleError(self._path, why, line=row.line)
+                why += " (case=row if the same row of both files is the same case)"
+            raise FieldNeeded(self._path, why, line=row.line)
         for shown in row.directions.items():
             self._shown_by.setdefault(shown, case)
         score, error = self._scored(row)
@@ -256,8 +263,10 @@ class RowReader:
             names = ", ".join(map(self._fields.short, row.metrics))
             raise SampleError(self._path, f"samples have several scores: {names}; --metric NAME")
         elif not self._log.metric_prefix and not self._error(row):
-            why = f"no score; name its field: --map score=FIELD; there are {', '.join(self._names)}"
-            raise SampleError(self._path, why)
+            lacking = "no score; name its field: --map score=FIELD"
+            if "case" not in self._fields.named and self._fields.value(row.fields, "case") is None:
+                lacking = "no score and no case id; name their fields: --map score=FIELD,case=FIELD"
+            raise FieldNeeded(self._path, lacking, line=row.line)
 
     def _text(self, fields: dict[str, Any], role: str, line: int) -> str:
         value = self._fields.value(fields, role)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import csv
-from itertools import chain
-from typing import TYPE_CHECKING, Any, Final
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Final
 
 from benchgate.errors import SampleError, Unreadable
 from benchgate.interop.documents import KEY, Rows, json_rows
-from benchgate.interop.log import Log, Row, ahead, lines_of
+from benchgate.interop.log import Log, Row, lines_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Sequence
 
     from benchgate.interop.log import LogFile, Raw
 
@@ -29,7 +29,10 @@ SCORES: Final = (
     "reward",
     "accuracy",
 )
-"""Fields of a table that are case and score unless others are named: those of its first row."""
+"""Fields of a table that are case and score unless others are named."""
+
+HEAD: Final = 100
+"""Rows among which the first sample is looked for: before it may be what a tool says of the whole."""
 
 OTHERS: Final = {
     "trial": ("trial", "epoch", "trial_name"),
@@ -44,25 +47,26 @@ OTHERS: Final = {
 
 def table(tool: str, found: Rows) -> Log:
     """Return a log of rows with any fields; what they say, their names tell."""
-    first, rows = ahead(found.rows)
+    head = list(islice(found.rows, HEAD))
     fields = dict(OTHERS)
-    if found.by_id:
-        fields["case"] = (KEY,)
-    elif first is not None:
-        fields["case"] = tuple(name for name in CASES if name in first[1])[:1]
-    return Log(tool=tool, rows=_rows(rows), rows_at=found.at, fields=fields)
+    fields["case"] = (KEY,) if found.by_id else _case_of(head)
+    rows = _rows(chain(head, found.rows))
+    return Log(tool=tool, rows=rows, rows_at=found.at, fields=fields)
+
+
+def _case_of(head: Sequence[Raw]) -> tuple[str, ...]:
+    """Return the field of the case: that of the first row that has a score too, for others may be no samples."""
+    found = [
+        ([one for one in CASES if one in row], any(one in row for one in SCORES)) for _, row in head
+    ]
+    scored = next((names for names, has_score in found if names and has_score), [])
+    first = next((names for names, _ in found if names), [])
+    return tuple(scored or first)[:1]
 
 
 def _rows(rows: Iterator[Raw]) -> Iterator[Row]:
     for line, fields in rows:
-        yield Row(line, fields, _metrics(fields))
-
-
-def _metrics(row: Mapping[str, Any]) -> list[str]:
-    metrics = row.get("metrics")  # of lm-evaluation-harness: names of other fields
-    if isinstance(metrics, list) and metrics and all(isinstance(one, str) for one in metrics):
-        return [one for one in metrics if one in row]
-    return [name for name in SCORES if name in row]
+        yield Row(line, fields, [name for name in SCORES if name in fields])
 
 
 def open_csv(file: LogFile) -> Log:
