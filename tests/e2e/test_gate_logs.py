@@ -415,7 +415,10 @@ def test_errors_of_the_baseline_are_said_to_be_in_the_candidates_favour(pair, ca
 def test_logs_with_other_scores_are_refused(pair, capsys):
     Path("new.jsonl").write_text(Path("new.jsonl").read_text().replace("score", "reward"))
     assert main(["gate", "old.jsonl", "new.jsonl"]) == 2
-    assert "the scores are 'score' and 'reward'; name one: --metric NAME" in capsys.readouterr().err
+    assert (
+        "the scores are 'score' and 'reward'; name one, --metric NAME, or both"
+        in capsys.readouterr().err
+    )
 
 
 def test_an_edited_record_of_a_log_is_found(pair, capsys):

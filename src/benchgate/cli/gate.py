@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchgate.cli.gate_logs import NOT_COUNTED, add_reading, gate_logs
+from benchgate.cli.gate_logs import NOT_COUNTED, add_reading, gate_logs, is_by_side
 from benchgate.cli.options import (
     add_policy,
     add_shared,
@@ -19,6 +19,7 @@ from benchgate.cli.options import (
 from benchgate.cli.proof import exit_status
 from benchgate.cli.say import complain, say, show
 from benchgate.errors import ArtifactError
+from benchgate.interop.roles import IN_ONE_FILE
 from benchgate.wire.argument_types import reason
 
 if TYPE_CHECKING:
@@ -98,7 +99,10 @@ def _execute(args: argparse.Namespace) -> int:
     refuse(args, REFUSED[one], f"{one.removesuffix('s')}s")
     if one == "record" and not (args.base.isdecimal() or args.cand.isdecimal()):
         refuse(args, OF_NUMBERS, "records by path")
-    refuse_same(first, second)
+    if one != "log":
+        refuse_same(first, second)
+    elif not is_by_side(args):
+        refuse_same(first, second, f"; {IN_ONE_FILE}")
     paths = (first, second)
     if one == "log":
         return gate_logs(args, paths)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from benchgate.gates.judge import Judgement, RunFacts
     from benchgate.gates.looks import LookNumber
     from benchgate.gates.policy import GatePolicy
+    from benchgate.interop.asked import Side
     from benchgate.interop.log import Samples
     from benchgate.looks.tally import Looked
     from benchgate.models import LogSource
@@ -46,9 +47,10 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--format", choices=FORMATS, default="auto", help=text)
     parser.add_argument(
         "--rows",
+        action="append",
         metavar="FIELD",
         help="of a JSON document: the field that has the rows, a list or an object by id; a dot leads into an object: "
-        "results.tests (default: where the format has them, else the only list)",
+        "results.tests (default: where the format has them, else the only list); A:FIELD is that of A alone",
     )
     parser.add_argument(
         "--map",
@@ -56,30 +58,38 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
         metavar="ROLE=FIELD,...|FILE.toml",
         help=f"the fields of a sample that are its {', '.join(ROLES)}, as in case=id,score=resolved; a dot leads "
         "into an object: score=metrics.exact; FIELD~REGEX takes what its groups find: trial=name~(\\d+)$; trial=none "
-        "takes nothing; or a file of them (default: bench/CLASS/logs.toml of the class that is named)",
+        "takes nothing; A:score=old,B:score=new are those of A and of B alone; or a file of them (default: "
+        "bench/CLASS/logs.toml of the class that is named)",
     )
     parser.add_argument("--metric", metavar="NAME", help="the score, where samples have several")
     parser.add_argument(
         "--where",
         action="append",
         metavar="FIELD=VALUE",
-        help="read only rows that have this value, FIELD= those that have none; repeatable",
+        help="read only rows that have this value, FIELD= those that have none; repeatable; A:FIELD=VALUE and "
+        "B:FIELD=VALUE are for A and B alone, which may be one file then",
     )
     text = "of tests and promptfoo: count a failed test as an error if this is found in its message"
     parser.add_argument("--errors-by", metavar="REGEX", help=text)
 
 
-def reading(args: argparse.Namespace) -> dict[str, Any]:
-    """Return how logs are read, as :func:`benchgate.interop.read` takes it; a class that is named may have a map."""
-    from benchgate.interop.asked import parse_map
+def reading(args: argparse.Namespace, side: Side = "A") -> dict[str, Any]:
+    """Return how the log of a side is read, as :func:`benchgate.interop.read` takes it; a class may have a map."""
+    from benchgate.interop.asked import of_side, parse_map, parse_rows
     from benchgate.registry import TASK_CLASS_PATTERN
 
     name = getattr(args, "task_class", None) or ""
     of_class = Path("bench") / name / "logs.toml"
     is_there = TASK_CLASS_PATTERN.fullmatch(name) is not None and of_class.exists()
-    fields = of_class if is_there and not args.map else parse_map(args.map or ())
-    options = {"format": args.format, "rows": args.rows, "map": fields, "metric": args.metric}
-    return options | {"where": args.where or (), "errors_by": args.errors_by}
+    fields = of_class if is_there and not args.map else parse_map(args.map or (), side)
+    rows = parse_rows(of_side(args.rows or (), side))
+    options = {"format": args.format, "rows": rows, "map": fields, "metric": args.metric}
+    return options | {"where": of_side(args.where or (), side), "errors_by": args.errors_by}
+
+
+def is_by_side(args: argparse.Namespace) -> bool:
+    """Say whether the two sides are read differently, so that one file may have both."""
+    return reading(args, "A") != reading(args, "B")
 
 
 def gate_logs(args: argparse.Namespace, paths: Sequence[Path]) -> int:
@@ -169,7 +179,8 @@ def _facts(
     from benchgate.interop.rows import read
     from benchgate.runner.judging import facts_of_logs
 
-    logs = before, after = [read(path, **reading(args)) for path in paths]
+    before, after = read(paths[0], **reading(args, "A")), read(paths[1], **reading(args, "B"))
+    logs = (before, after)
     # Inputs and targets are compared where both logs have them, written by the same rules.
     both = before.format == after.format and [before.has_inputs, after.has_inputs]
     inputs, targets = map(all, zip(*both, strict=True)) if both else (False, False)
@@ -185,7 +196,7 @@ def _facts(
         place=_place(args, paths[0], name),
         new_series=args.new_series,
     )
-    return (before, after), facts, started
+    return logs, facts, started
 
 
 def _place(args: argparse.Namespace, baseline: Path, task_class: str) -> str | None:

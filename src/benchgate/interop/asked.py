@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from benchgate.errors import EvalError, LocatedError
 from benchgate.interop.log import found_in
@@ -22,6 +22,13 @@ if TYPE_CHECKING:
 
 HARM: Final = ("harm", "safety", "penalty")
 """Roles of which a field may have one: how bad a sample was, apart from its score."""
+
+
+SIDES: Final = ("A", "B")
+"""Baseline and candidate, as the help of ``benchgate gate`` calls them."""
+
+Side = Literal["A", "B"]
+NEXT_ROLE: Final = re.compile(r",(?=\s*(?:[AB]:)?\w+\s*=)")
 
 
 class Asked(NamedTuple):
@@ -134,22 +141,43 @@ def _table(path: Path) -> tuple[dict[str, str], dict[str, str], str | None]:
     return table, where, rows
 
 
-def parse_map(texts: Iterable[str]) -> dict[str, str] | Path:
+def of_side(words: Iterable[str], side: Side) -> list[str]:
+    """Return what is said of both sides, and, without its ``A:`` or ``B:``, of one."""
+    found = []
+    for word in words:
+        whose, sign, said_of_it = word.strip().partition(":")
+        if not sign or whose not in SIDES:
+            found.append(word)
+        elif whose == side:
+            found.append(said_of_it)
+    return found
+
+
+def parse_rows(texts: Iterable[str]) -> str | None:
+    """Return the field that has the rows; :raises EvalError: there are two."""
+    fields = list(dict.fromkeys(texts))
+    if len(fields) > 1:
+        raise EvalError(f"rows: {fields[0]} and {fields[1]}; expected one field for a side")
+    return fields[0] if fields else None
+
+
+def parse_map(texts: Iterable[str], side: Side = "A") -> dict[str, str] | Path:
     """
     Parse ``case=id,score=resolved``, given once or in parts, or the name of a TOML file.
 
+    :param side: of which it is; what is after the name of the other one does not count.
     :raises EvalError: it is none of the two, there are two files, or a role is given twice.
     """
-    given = [text for text in texts if text]
+    # Not at the comma of a field such as acc,none.
+    parts = [part for text in texts if text for part in NEXT_ROLE.split(text)]
+    given = of_side(parts, side)
     files = [text for text in given if text.endswith(".toml") and "=" not in text]
     if files and len(given) > 1:
         raise EvalError(f"map: {files[0]} says all; give that file alone, or ROLE=FIELD")
     if files:
         return Path(files[0])
     pairs: dict[str, str] = {}
-    # Not at the comma of a field such as acc,none.
-    parts = (part for text in given for part in re.split(r",(?=\s*\w+\s*=)", text))
-    for part in parts:
+    for part in given:
         role, name = _pair("map", part)
         if role in pairs:
             raise EvalError(f"map: {part!r}; expected ROLE=FIELD, each role once")
@@ -176,10 +204,9 @@ def chosen(log: Log, how: Asked, left: Counter[str]) -> Iterator[Row]:
     is_case = how.fields.get("case") == ROW
     for number, row in enumerate(log.rows, 1):
         lacks = next((one for one in wanted.items() if said(row.fields, one[0]) != one[1]), None)
-        if lacks is None and is_case:
-            yield row._replace(fields={ROW: number, **row.fields})
-        elif lacks is None:
-            yield row
+        if lacks is None:
+            fields = {ROW: number, **row.fields} if is_case else row.fields
+            yield row._replace(number=number, fields=fields)
         else:
             left[f"{lacks[0]} is not {lacks[1] or 'empty'}"] += 1
 

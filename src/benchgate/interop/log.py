@@ -94,6 +94,7 @@ class Row(NamedTuple):
     :param metrics: those of the fields that may be its score.
     :param directions: by score, whether ``more`` or ``less`` of it is better, as far as the row shows.
     :param contradiction: how the row contradicts itself, which is an error of it; ``None`` if it does not.
+    :param number: among all rows of the log, from 1; 0 until it is read.
     """
 
     line: int
@@ -101,6 +102,7 @@ class Row(NamedTuple):
     metrics: Sequence[str]
     directions: Mapping[str, str] = {}
     contradiction: str | None = None
+    number: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,8 +177,8 @@ class Samples:
     :param metric: which score was read.
     :param ungated: scores of the log that were not read.
     :param fields: each role that samples have something in, its field, and who said so, ``None`` for the format.
-    :param left: how many rows are no samples, by why they are none.
-    :param told: what was asked besides, for the record.
+    :param rows: numbers of the rows that were read; ``left`` is how many are no samples, by why they are none.
+    :param map: what somebody said of fields; ``told`` is all that was asked, for the record.
     :param directions: whether ``more`` or ``less`` of the score is better, each with the first case that shows it.
     :param sha256: of the file.
     :param without: cases that the log names and has no sample of, such as tests that were skipped; sorted.
@@ -193,7 +195,9 @@ class Samples:
     metric: str
     ungated: tuple[str, ...]
     fields: tuple[tuple[str, str, str | None], ...]
+    rows: frozenset[int]
     left: Mapping[str, int]
+    map: Mapping[str, str]
     told: tuple[str, ...]
     directions: Mapping[str, str]
     samples: tuple[Sample, ...]

@@ -29,3 +29,9 @@ ROW: Final = "row"
 
 NONE: Final = "none"
 """In place of a field, that nothing is read for a role: ``trial=none``."""
+
+IN_ONE_FILE: Final = (
+    "where one file has both, say which rows are whose, --where A:FIELD=VALUE --where B:FIELD=VALUE, or which fields, "
+    "--map A:score=FIELD,B:score=FIELD"
+)
+"""What to do if both sides are one file."""

@@ -9,7 +9,7 @@ from statistics import mean
 from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.errors import EvalError, SampleError, excerpt
-from benchgate.interop.asked import asked, chosen
+from benchgate.interop.asked import asked, chosen, said
 from benchgate.interop.fields import Fields
 from benchgate.interop.formats import FORMATS, opened
 from benchgate.interop.kinds import FieldNeeded, kinds_of
@@ -79,6 +79,7 @@ class RowReader:
         self._by = how
         self._fields = Fields(log, how, metric)
         self._left = Counter[str]()
+        self._numbers: list[int] = []
         self._rows = chosen(log, how, self._left)
         self._lacking: dict[str, tuple[str, int]] = {}
         self._metrics: dict[str, None] = {}
@@ -95,7 +96,7 @@ class RowReader:
         self._check_harm(fields, samples)
         cases = {sample.case_id for sample in samples}
         named = {*self._log.named()}
-        named |= {self._text(row, "case", 0) for row in self._log.unrun()}
+        named |= {self._text(row, "case", 0) for row in self._log.unrun() if self._is_of_it(row)}
         is_said = "trial" in self._by.typed or "case" in self._by.patterns
         if self._log.asks_for_trials and not is_said:
             ask(self._path, self._by.typed, self._by.source, [*cases, *named])
@@ -113,7 +114,9 @@ class RowReader:
             metric=metric,
             ungated=tuple(short(name) for name in self._metrics if name not in gated),
             fields=fields,
+            rows=frozenset(self._numbers),
             left=self._left,
+            map=self._by.typed,
             told=self._by.told,
             directions=self._directions_of(metric),
             samples=samples,
@@ -126,6 +129,7 @@ class RowReader:
         """Return the last sample of each trial, sorted."""
         by_key: dict[tuple[str, str], Sample] = {}
         for row in self._rows:
+            self._numbers.append(row.number)
             sample = self._sample(row)
             key = (sample.case_id, sample.trial)
             before = by_key.get(key)
@@ -135,6 +139,10 @@ class RowReader:
             if len(by_key) > MAX_SAMPLES:
                 raise SampleError(self._path, f"more than {MAX_SAMPLES} samples")
         return tuple(by_key[key] for key in sorted(by_key, key=_place))
+
+    def _is_of_it(self, row: dict[str, Any]) -> bool:
+        """Say whether a row without a result is one of those that are read."""
+        return all(said(row, name) == value for name, value in self._by.where.items())
 
     def _place_of_rows(self) -> Iterator[tuple[str, str, str | None]]:
         """Yield the field that has the rows, and who said so, as those of the roles are told."""

@@ -184,7 +184,8 @@ def _looked(
         alike = digest(["bytes", beside.digests.system])
         becomes = digest(["bytes", report.digests.system])
         known = _known("file", baseline.place, alike)
-        return Looked(**known, alike=alike, becomes=becomes, **said)
+        # Of two sides in one file none takes the place of the other.
+        return Looked(**known, alike=alike, becomes=None if becomes == alike else becomes, **said)
     said["labels"] = labels_of(report)
     said["relabelled"] = _is_relabelled(baseline.relabelled)
     if beside is not None:
