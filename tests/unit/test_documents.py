@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from benchgate.cli import main
 from benchgate.errors import EvalError
 from benchgate.interop import read
 from benchgate.interop.vectors import kind_of
@@ -154,3 +155,12 @@ def test_the_number_of_a_row_counts_those_that_are_not_read(log):
     assert scores(found) == {"2": 1, "4": 3}
     own = read(log('{"score": 1, "row": "x"}\n', "log.jsonl"), map={"case": "row"})
     assert scores(own) == {"x": 1}
+
+
+def test_numbers_by_id_are_rows_beside_a_log(log, capsys):
+    numbers = log({f"c{n}": n % 2 for n in range(12)}, "old.json")
+    rows = log({f"c{n}": {"score": 1, "of": "x"} for n in range(12)}, "new.json")
+    assert main(["gate", str(numbers), str(rows), "--map=case=key,score=score"]) == 0
+    array = log([1, 0, 1], "array.json")
+    assert main(["gate", str(array), str(rows)]) == 2
+    assert "expected an object for each sample, not 1" in capsys.readouterr().err

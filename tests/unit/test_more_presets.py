@@ -10,6 +10,7 @@ import pytest
 
 from benchgate.errors import EvalError
 from benchgate.interop import read
+from benchgate.interop.asked import parse_map
 
 DATA = Path(__file__).parents[1] / "data" / "logs"
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples" / "logs"
@@ -200,3 +201,27 @@ def test_one_kind_of_rows_is_offered_in_a_line(log):
 def test_what_a_file_says_first_is_no_row_that_names_the_case(log):
     rows = [{"name": "my run", "model": "m"}, *({"id": n, "of": "x", "score": 1} for n in range(3))]
     assert read(log(rows), where=["of=x"]).case_field == "id"
+
+
+@pytest.mark.parametrize(
+    ("field", "whole"),
+    [
+        ("nodeid", lambda tests: {"exitcode": 0, "root": "x", "summary": {}, "tests": tests}),
+        ("case", lambda tests: {"reportFormat": "CTRF", "results": {"tests": tests}}),
+    ],
+)
+def test_repetitions_of_tests_are_asked_about(log, field, whole):
+    """As those of JUnit: nobody is five times as sure because a plugin repeated each test."""
+    names = [f"a.py::test_{name}[{n}-5]" for name in "xyz" for n in range(1, 6)]
+    tests = [
+        {"nodeid": name, "name": name, "outcome": "passed", "status": "passed"} for name in names
+    ]
+    path = log([whole(tests)], "log.json")
+    with pytest.raises(EvalError, match="15 tests have names such as") as caught:
+        read(path)
+    typed = re.findall(r"--map '(.*)'", str(caught.value))
+    assert typed[1] == "trial=none"
+    found = read(path, map=parse_map(typed[:1]))
+    assert found.case_field == field
+    assert {sample.case_id for sample in found.samples} == {f"a.py::test_{n}" for n in "xyz"}
+    assert len(read(path, map={"trial": "none"}).samples) == 15

@@ -46,7 +46,7 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
         help="decide whether B may replace A: two records, two files of samples, or two logs of another harness",
         description="A is the baseline, what you use now; B is the candidate, what may replace it. The number of a "
         "run, its folder and its record.json are a record, numbers in JSON and the evidence of a run are samples, all "
-        "else is a log of another harness. Exits with 0 if the gate says "
+        "else, such as CSV, JSON lines and JUnit XML, is a log of another harness. Exits with 0 if the gate says "
         "promote, with 10 if it holds, with 1 if it rejects or a side is incomplete, with 2 for wrong use.",
     )
     for name, what in (("base", "the baseline"), ("cand", "the candidate")):

@@ -159,7 +159,7 @@ def _rows_in(path: Path, found: Any) -> Rows | None:
 
 def _places(document: Mapping[str, Any], within: str = "", depth: int = 0) -> dict[str, int]:
     """Return where rows are in a document, and how many; ``""`` stands for the document itself."""
-    if _has_objects_by_id(document) or (depth == 0 and _has_verdicts_by_id(document)):
+    if _has_objects_by_id(document) or (depth == 0 and _has_results_by_id(document)):
         return {within: len(document)}
     places: dict[str, int] = {}
     for name, value in document.items():
@@ -180,14 +180,15 @@ def _has_objects_by_id(document: Mapping[str, Any]) -> bool:
     return bool(shared) and 2 * len(shared) >= min(map(len, values))
 
 
-def _has_verdicts_by_id(document: Mapping[str, Any]) -> bool:
-    """Say whether all values say that something passed or failed, or nothing."""
+def _has_results_by_id(document: Mapping[str, Any]) -> bool:
+    """Say whether all values are scores, or say that something passed or failed, or nothing."""
     values = [one for one in document.values() if one is not None]
-    return len(document) > 1 and bool(values) and all(map(_is_verdict, values))
+    return len(document) > 1 and bool(values) and all(map(_is_result, values))
 
 
-def _is_verdict(value: Any) -> bool:
-    return isinstance(value, bool) or (isinstance(value, str) and value.strip().lower() in WORDS)
+def _is_result(value: Any) -> bool:
+    is_word = isinstance(value, str) and value.strip().lower() in WORDS
+    return is_word or isinstance(value, (bool, int, float))
 
 
 def _is_number(value: Any) -> bool:

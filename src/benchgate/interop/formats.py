@@ -155,10 +155,9 @@ def _format_of(path: Path, head: bytes, wanted: str) -> str:
                 guess = f"; it looks like {FORMATS[likely].what}: --format {likely}"
             raise SampleError(path, f"is not {FORMATS[wanted].what}{guess}")
         return wanted
+    if likely is None and file.name.endswith((".csv", ".tsv")):
+        raise SampleError(path, "is no CSV: a CSV has commas in its first line")
     if likely is None:
         names = ", ".join(one.what for one in FORMATS.values())
-        hint = ""
-        if file.name.endswith((".csv", ".tsv")):
-            hint = "; a CSV has commas in its first line"
-        raise SampleError(path, f"is none of these: {names}{hint}")
+        raise SampleError(path, f"is none of these: {names}")
     return likely

@@ -30,6 +30,7 @@ class Preset(NamedTuple):
     :param contradiction: says how a row contradicts itself. Which half is right nobody knows, so it is an error, never
         a pass.
     :param has_failures: a row has the message of its failed test in the field ``failure``.
+    :param asks_for_trials: its rows are tests, and names of tests may be those of repetitions.
     """
 
     what: str
@@ -44,6 +45,7 @@ class Preset(NamedTuple):
     made: Callable[[Mapping[str, Any]], dict[str, Any]] = lambda _: {}
     contradiction: Callable[[Mapping[str, Any]], str | None] = lambda _: None
     has_failures: bool = False
+    asks_for_trials: bool = False
 
 
 PRESETS: Final = {
@@ -125,6 +127,7 @@ PRESETS: Final = {
         unrun=frozenset({"skipped", "pending", "other"}),
         made=rules.made_for_ctrf,
         has_failures=True,
+        asks_for_trials=True,
     ),
     "pytest-json-report": Preset(
         what="a report of pytest-json-report",
@@ -138,6 +141,7 @@ PRESETS: Final = {
         grades={"xfailed": 0.0, "xpassed": 1.0},
         made=rules.made_for_pytest_json,
         has_failures=True,
+        asks_for_trials=True,
     ),
     "evalplus": Preset(
         what="results of EvalPlus",
@@ -196,6 +200,7 @@ def open_preset(name: str, file: LogFile) -> Log:
         where=preset.where,
         letters=preset.grades,
         unrun=lambda: unrun,
+        asks_for_trials=preset.asks_for_trials,
     )
 
 

@@ -14,7 +14,7 @@ from benchgate.interop.fields import Fields
 from benchgate.interop.formats import FORMATS, opened
 from benchgate.interop.kinds import FieldNeeded, kinds_of
 from benchgate.interop.log import Sample, Samples, found_in
-from benchgate.interop.repetitions import ask
+from benchgate.interop.repetitions import Typed, ask
 from benchgate.interop.values import error_of, harm_of, number_of
 from benchgate.wire.canonical import sha256_hex
 
@@ -99,7 +99,8 @@ class RowReader:
         named |= {self._text(row, "case", 0) for row in self._log.unrun() if self._is_of_it(row)}
         is_said = "trial" in self._by.typed or "case" in self._by.patterns
         if self._log.asks_for_trials and not is_said:
-            ask(self._path, self._by.typed, self._by.source, [*cases, *named])
+            how = Typed(self._by.typed, self._by.source, of("case")[0])
+            ask(self._path, how, [*cases, *named])
         case_field = of("case")[0]
         taken = {case_field, *map(short, self._metrics)}
         gated = {*of("score"), *of("passed"), *of(self._fields.harm)}
