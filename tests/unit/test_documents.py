@@ -92,6 +92,7 @@ def test_what_is_named_may_be_by_id_wherever_it_is(log, rows, expected):
 @pytest.mark.parametrize(
     ("document", "rows", "message"),
     [
+        (json.dumps({"a": ROWS, "b": ROWS}), None, "has several lists of rows: a (2), b (2)"),
         (
             {"steps": STEPS, "of": {"tests": ROWS * 2}},
             None,

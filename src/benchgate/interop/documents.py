@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from benchgate.errors import SampleError, Unreadable, excerpt
 from benchgate.interop.log import found_in, lines_of, parsed, whole_json
+from benchgate.interop.roles import SCORES
 from benchgate.interop.values import WORDS
 
 if TYPE_CHECKING:
@@ -80,7 +81,11 @@ def _is_document(file: LogFile, line: Any, lists: Sequence[str] | None, *, is_al
     has_object = is_alone and any(isinstance(one, dict) for one in of_format)
     if file.rows is not None or has_list or has_object:
         return True
-    return lists is None and is_alone and isinstance(line, dict) and len(_places(line)) == 1
+    if lists is not None or not is_alone or not isinstance(line, dict):
+        return False
+    places = _places(line)
+    is_row = any(name in line for name in SCORES)
+    return len(places) == 1 or (len(places) > 1 and not is_row)
 
 
 def _of_document(file: LogFile, document: Any, lists: Sequence[str] | None) -> Rows:
@@ -116,16 +121,19 @@ def _of_document(file: LogFile, document: Any, lists: Sequence[str] | None) -> R
 def _named(path: Path, document: Any, at: str) -> Rows:
     """Return the rows at a place that somebody named."""
     found = found_in(document, at)
-    # One list in an object is the list, and no case whose trials it has.
-    is_wrapper = isinstance(found, dict) and [isinstance(one, list) for one in found.values()] == [
-        True
-    ]
-    rows = None if is_wrapper else _rows_in(path, found)
+    rows = None if _has_one_list(found) else _rows_in(path, found)
     if rows is None:
         places = _places(document) if isinstance(document, dict) else {}
         there = f"; there are {_listed(places)}" if places else ""
         raise Unreadable(path, f"has no list of rows at {excerpt(at, 60)!r}{there}")
     return rows._replace(at=at)
+
+
+def _has_one_list(found: Any) -> bool:
+    """Say whether an object is but around a list, which is then no case whose trials it has."""
+    if not isinstance(found, dict) or len(found) != 1:
+        return False
+    return isinstance(next(iter(found.values())), list)
 
 
 def _listed(places: Mapping[str, int]) -> str:

@@ -9,27 +9,12 @@ from typing import TYPE_CHECKING, Final
 from benchgate.errors import SampleError, Unreadable
 from benchgate.interop.documents import KEY, Rows, json_rows
 from benchgate.interop.log import Log, Row, lines_of
+from benchgate.interop.roles import CASES, SCORES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from benchgate.interop.log import LogFile, Raw
-
-CASES: Final = (
-    *("case", "case_id", "instance_id", "sample_id", "task_id", "task_name", "question_id"),
-    *("doc_id", "test_id", "id", "name"),
-)
-SCORES: Final = (
-    "score",
-    "resolved",
-    "is_resolved",
-    "passed",
-    "correct",
-    "success",
-    "reward",
-    "accuracy",
-)
-"""Fields of a table that are case and score unless others are named."""
 
 HEAD: Final = 100
 """Rows among which the first sample is looked for: before it may be what a tool says of the whole."""
