@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchgate.cli.gate_logs import NOT_COUNTED, add_reading, gate_logs
+from benchgate.cli.gate_logs import NOT_COUNTED, add_reading, gate_logs, is_by_side
 from benchgate.cli.options import (
     add_policy,
     add_shared,
@@ -19,6 +19,7 @@ from benchgate.cli.options import (
 from benchgate.cli.proof import exit_status
 from benchgate.cli.say import complain, say, show
 from benchgate.errors import ArtifactError
+from benchgate.interop.roles import IN_ONE_FILE
 from benchgate.wire.argument_types import reason
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from benchgate.cli.options import Parsers
     from benchgate.interop.vectors import Kind
 
-OF_LOGS = ("map", "metric", "format", "where", "errors_by", "html")
+OF_LOGS = ("rows", "map", "metric", "format", "where", "errors_by", "html")
 OF_NUMBERS = ("task_class", "out")
 REFUSED = {
     "record": (*OF_LOGS, "baseline_id", "candidate_id", "ledger", "new_series"),
@@ -45,7 +46,7 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
         help="decide whether B may replace A: two records, two files of samples, or two logs of another harness",
         description="A is the baseline, what you use now; B is the candidate, what may replace it. The number of a "
         "run, its folder and its record.json are a record, numbers in JSON and the evidence of a run are samples, all "
-        "else is a log of another harness. Exits with 0 if the gate says "
+        "else, such as CSV, JSON lines and JUnit XML, is a log of another harness. Exits with 0 if the gate says "
         "promote, with 10 if it holds, with 1 if it rejects or a side is incomplete, with 2 for wrong use.",
     )
     for name, what in (("base", "the baseline"), ("cand", "the candidate")):
@@ -90,13 +91,18 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
 
 def _execute(args: argparse.Namespace) -> int:
     (one, first), (other, second) = (_side(args, word) for word in (args.base, args.cand))
+    if {one, other} == {"samples", "log"}:
+        one = other = "log"  # numbers by id are rows too
     if one != other:
         what = "; expected two of a kind"
         raise ValueError(f"{args.base} is {_called(one)}, {args.cand} {_called(other)}{what}")
     refuse(args, REFUSED[one], f"{one.removesuffix('s')}s")
     if one == "record" and not (args.base.isdecimal() or args.cand.isdecimal()):
         refuse(args, OF_NUMBERS, "records by path")
-    refuse_same(first, second)
+    if one != "log":
+        refuse_same(first, second)
+    elif not is_by_side(args):
+        refuse_same(first, second, f"; {IN_ONE_FILE}")
     paths = (first, second)
     if one == "log":
         return gate_logs(args, paths)

@@ -175,7 +175,10 @@ def _looked(
     if log is not None:
         # Which of its rows are read plays no part, nor does their metric.
         alike = digest(["bytes", log])
-        becomes = digest(["bytes", report.digests.system])
+        becomes: str | None = digest(["bytes", report.digests.system])
+        if becomes == alike:
+            # Of two sides in one file none takes the place of the other.
+            becomes = None
         known = _known("file", place, alike)
         return Looked(**known, alike=alike, becomes=becomes, **said)
     if isinstance(before, SideHead):

@@ -93,6 +93,9 @@ class Terms:
             yield "baseline", "none"
         elif baseline.report.source is not None:
             yield "baseline", _called_log(baseline.report.system, baseline.report.source)
+            known = report.source.told if report.source is not None else ()
+            own = [said for said in baseline.report.source.told if said not in known]
+            yield from (("read", f"--{said}") for said in own)
         else:
             yield "baseline", f"{RERUN}{baseline.report.system}"
         yield from (("policy", text) for text in self._differing().values())
