@@ -42,7 +42,7 @@ ODD = {
     "entry_key_unknown": {
         "scripts": {"postinstall": "node x.js"}, "gypfile": True, "inBundle": True, "extraneous": True, "x-odd": None,
     },
-    "flags_mismatch": {"dev": "yes", "peer": True},
+    "flags_mismatch": {"dev": "yes", "peer": True, "optional": False, "devOptional": None},
 }  # fmt: skip
 FALSY = [
     ("link", None),
