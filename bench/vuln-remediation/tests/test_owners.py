@@ -71,7 +71,7 @@ ENTRY = {
     "dependencies": {"axios": "^1.7.7", "debug": "^4.3.4", "ms": "^2"}, "peerDependencies": {"ms": "*"},
     "devDependencies": {"ms": "*"}, "optionalDependencies": {"x": "*"}, "dev": False, "optional": 0, "peer": None,
     "devOptional": "", "overrides": {"a": "1"}, "engines": {"node": "<1"}, "bin": {"a": "b"},
-    "scripts": {"install": "x"}, "hasInstallScript": True, "gypfile": True, "license": "x",
+    "version": "2.0.0", "scripts": {"install": "x"}, "hasInstallScript": True, "gypfile": True, "license": "x",
     "resolved": ADDRESS, "extraneous": True,
 }  # fmt: skip
 RUN = {"bin", "scripts", "hasInstallScript", "gypfile"}
@@ -88,6 +88,21 @@ def test_no_key_of_the_entry_of_an_owner_or_of_its_link_is_excused(path, key, va
     assert not result.passed
     assert ("code_added" in result.failure_modes) is (key in RUN)
     assert ("foreign_address" in result.failure_modes) is (key == "resolved")
+
+
+def test_a_workspace_does_not_go():
+    lost = solved(WORKSPACES)
+    del lost.packages["packages/web"], lost.packages["node_modules/web"]
+
+    assert not score(WORKSPACES, lost).passed
+
+
+@pytest.mark.parametrize("path", [f"{API}x", "packages/web"])
+def test_a_link_leads_where_it_led(path):
+    output = solved(WORKSPACES)
+    output.packages["node_modules/api"]["resolved"] = path
+
+    assert "foreign_address" in score(WORKSPACES, output).failure_modes
 
 
 @pytest.mark.parametrize("name", ["package.json", NAME])
