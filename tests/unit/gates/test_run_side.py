@@ -36,12 +36,12 @@ def test_the_other_side_says_which_cases_count_and_how_they_are_labelled():
     assert like.case_ids == ("c000", "c001", "c002", "c003")
     assert like.clusters == ("k", None, None, None)
     assert [facts.critical for facts in like.facts] == [False, True, False, False]
-    assert since_pin(side, now) == (
+    assert [change.text for change in since_pin(side, now)] == [
         "case c004 was there, is unset",
         "case c005 was there, is unset",
         "cluster of c000 was unset, is k",
         "critical of c001 was unset, is true",
-    )
+    ]
 
 
 def test_a_log_has_no_durations_and_its_own_labels():
