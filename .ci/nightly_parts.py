@@ -23,7 +23,7 @@ PARTS = {
     ),
     "mutation": ("mutants of the rubrics, against their own tests", ("bench/", "tests/rubrics/")),
     "calibration": (
-        "how often the gate errs: all counts of the page on statistics again",
+        "how often the gate errs: all counts of the page on error rates again",
         (
             "src/benchgate/statistics/",
             "src/benchgate/gates/",

@@ -68,7 +68,10 @@ UNTIDY: Final = "style_only"
 """The code of what nobody asked for and nothing acts on: worth a remark, not a refusal."""
 
 _FREE_KEYS: Final = frozenset({*ROOT_TABLES, "overrides"})
-_NAME: Final = r"(?:@[^/@]+/)?[^/@.][^/@]*"
+"""Keys that a fix edits: what they say is judged by :mod:`.changes` and :mod:`.consistency`, of every owner."""
+
+# No name has a colon: in a key it stands between a workspace and the name of what it asks for.
+_NAME: Final = r"(?:@[^/@:]+/)?[^/@.:][^/@:]*"
 _PATH: Final = re.compile(rf"(?:.*/)?{FOLDER}{_NAME}")
 _TEXT_FILE: Final = re.compile(r"(?!.*(?:^|/)(?:node_modules|\.)).+\.(?:md|txt|rst)", re.IGNORECASE)
 
@@ -88,8 +91,13 @@ def forbidden(
     for path, entry in after.packages.items():
         if path == ROOT:
             found.update(_root_codes(before, after))
+            continue
+        given = before.packages.get(path)
+        found.update(_flag_codes(entry, given or {}))
+        if FOLDER not in path or entry.get("link"):
+            found.update(_owner_codes(entry, given))
         elif entry_text(path, entry) not in before.entries or _is_odd(path):
-            found.update(_entry_codes(path, entry, before.packages.get(path), registry))
+            found.update(_entry_codes(path, entry, given, registry))
     if _wrongly_peer(before, after):
         found.add("flags_mismatch")
     for name in further:
@@ -103,19 +111,21 @@ def _is_odd(path: str) -> bool:
 
 def edited_fields(before: Project, after: Project) -> set[str]:
     """Return the manifests' fields that differ, other than dependencies and overrides; an empty table is none."""
-    found = set()
+    return {key_of(owner, key) for owner, key in _edited(before, after)}
+
+
+def _edited(before: Project, after: Project) -> Iterator[tuple[str, str]]:
+    """Yield the owner and the key of each field that differs."""
     for owner, old in before.manifests.items():
         new = after.manifests.get(owner, {})
         for key in (old.keys() | new.keys()) - _FREE_KEYS:
             if not same_json(old.get(key), new.get(key)) or (key in old) != (key in new):
-                found.add(key_of(owner, key))
-    return found
+                yield owner, key
 
 
 def _manifest_codes(before: Project, after: Project) -> Iterator[str]:
-    for key in edited_fields(before, after):
-        owner, _, name = key.rpartition(":")
-        old, new = (one.manifests[owner].get(name) for one in (before, after))
+    for owner, name in _edited(before, after):
+        old, new = (one.manifests.get(owner, {}).get(name) for one in (before, after))
         if name in INERT or (not old and new in ({}, [])):
             yield UNTIDY
             continue
@@ -145,11 +155,6 @@ def _root_codes(before: Project, after: Project) -> Iterator[str]:
 
 
 def _entry_codes(path: str, entry: Entry, given: Entry | None, registry: Registry) -> Iterator[str]:
-    if FOLDER not in path or entry.get("link"):
-        # A folder of the project, or a link to one: all but what it asks for is as it was.
-        if given is None or not same_json(*map(_without_tables, (entry, given))):
-            yield "foreign_address" if entry.get("link") else "entry_mismatch"
-        return
     if not _is_named(path, entry) or "link" in entry:
         yield "entry_mismatch"
     if is_registry_address(path, entry):
@@ -160,24 +165,44 @@ def _entry_codes(path: str, entry: Entry, given: Entry | None, registry: Registr
         yield from _differences(entry, known, given)
 
 
+def _flag_codes(entry: Entry, given: Entry) -> Iterator[str]:
+    """Yield the fault of a flag that is there and is not true; whether it fits its place is checked elsewhere."""
+    for flag in FLAGS:
+        if entry.get(flag, True) is True:
+            continue
+        if flag not in given or not same_json(entry[flag], given[flag]):
+            yield "flags_mismatch"
+
+
+def _owner_codes(entry: Entry, given: Entry | None) -> Iterator[str]:
+    """Yield what is wrong with the entry of a workspace, or a link to one: all but what it asks for is as it was."""
+    free = FLAGS if entry.get("link") else (*FLAGS, *ROOT_TABLES)
+    old = given or {}
+    changed = {
+        key
+        for key in (entry.keys() | old.keys()) - {*free}
+        if (key in entry) != (key in old) or not same_json(entry.get(key), old.get(key))
+    }
+    if given is None or "resolved" in changed or "link" in changed:
+        yield "foreign_address" if entry.get("link") else "entry_mismatch"
+    elif changed:
+        yield "entry_mismatch"
+    if any(entry.get(key) for key in changed & RUNS_CODE):
+        yield "code_added"
+
+
 def _key_codes(entry: Entry) -> Iterator[str]:
     unknown = entry.keys() - ENTRY_KEYS
     if unknown:
         yield "entry_key_unknown"
     if unknown & RUNS_CODE:
         yield "code_added"
-    if any(entry[flag] is not True for flag in FLAGS if flag in entry):
-        yield "flags_mismatch"
 
 
 def _is_named(path: str, entry: Entry) -> bool:
     # A name that is empty or no text reads here like none; npm stumbles over it.
     name = entry.get("name", path)
     return isinstance(name, str) and bool(name and _PATH.fullmatch(path))
-
-
-def _without_tables(entry: Entry) -> Entry:
-    return {key: value for key, value in entry.items() if key not in (*ROOT_TABLES, *FLAGS)}
 
 
 def _differences(entry: Entry, known: Entry, given: Entry | None) -> Iterator[str]:

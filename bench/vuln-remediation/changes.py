@@ -16,9 +16,10 @@ from .lockfile import (
     split_alias,
     vulnerable,
 )
+from .metadata import NODE_VERSION
 from .overrides import Bending, read_overrides
 from .project import key_of
-from .ranges import lets_in, node_versions, runs_on
+from .ranges import lets_in, named_nodes, runs_on
 from .semver import affects, breaking_line, intersects, is_prerelease, satisfies, sort_key
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ INSTALL_SCRIPTS: Final = (
     "dependencies",
     "postdependencies",
 )
-"""The scripts of a project that ``npm install`` runs in it; source: npm's documentation of scripts."""
+"""The scripts that ``npm install`` runs in a project and its workspaces; source: npm's documentation of scripts."""
 
 
 def versions(packages: Packages) -> dict[str, set[str]]:
@@ -146,6 +147,17 @@ def loosened_overrides(
         known = registry.versions(package)
         if lets_in(wanted, now, known, affected.get(edge.package, [])):
             found.add(rule.name)
+    locked = versions(after.packages)
+    for owner in after.workspaces:
+        # Such a rule bends no edge of this tree: it has to say what is locked here.
+        for rule in fresh_overrides(before, after, owner):
+            package, wanted = split_alias(rule.name, rule.value)
+            known, gone = registry.versions(package), affected.get(package, [])
+            if not any(
+                satisfies(now, wanted) and not lets_in(wanted, now, known, gone)
+                for now in locked.get(package, ())
+            ):
+                found.add(key_of(owner, rule.name))
     return found
 
 
@@ -171,11 +183,11 @@ def far_overrides(
     """
     Return packages that a new rule lifts beyond the nearest breaking line with a version that helps.
 
-    A version helps if no advisory affects it and it runs on the project's Node.js. Nearest is judged for each
+    A version helps if no advisory affects it and it runs on the Node.js of who needs it. Nearest is judged for each
     dependent, from the version that it had.
     """
     affected = _ranges_by_package(advisories)
-    nodes = node_versions(before.manifest)
+    nodes = needed_nodes(before, before.packages)
     had = {
         (package_name(edge.source, before.packages[edge.source]), edge.name): to
         for edge, to in edges(before.packages)
@@ -197,7 +209,7 @@ def far_overrides(
             if sort_key(version) >= sort_key(old)
             and not is_prerelease(version)
             and not any(affects(version, one) for one in affected[edge.package])
-            and runs_on(registry.manifest(edge.package, version) or {}, nodes)
+            and runs_on(registry.manifest(edge.package, version) or {}, nodes[path])
         ]
         if helping and breaking_line(now) > breaking_line(helping[0]):
             found.add(rule.name)
@@ -206,27 +218,22 @@ def far_overrides(
 
 def lost_overrides(before: Project, after: Project, advisories: Iterable[Advisory]) -> set[str]:
     """Return packages with a given rule that is gone or says something else, unless it pins what is vulnerable."""
-    kept = {
-        (rule.scope, rule.name, rule.when): rule.value for rule in read_overrides(after.manifest)
-    }
     affected = _ranges_by_package(advisories)
-    own = {one.name: one.spec for one in after.direct.values() if not one.owner}
-    return {
-        rule.name
-        for rule in read_overrides(before.manifest)
-        if kept.get((rule.scope, rule.name, rule.when))
-        not in (rule.value, own.get(rule.name, rule.value))
-        and not any(intersects(rule.value, one) for one in affected.get(rule.name, []))
-    }
+    found = set()
+    for owner, manifest in before.manifests.items():
+        now = {rule.place: rule.value for rule in _rules(after, owner)}
+        own = {one.name: one.spec for one in after.direct.values() if one.owner == owner}
+        for rule in read_overrides(manifest):
+            says_the_same = now.get(rule.place) in (rule.value, own.get(rule.name, rule.value))
+            pins = any(intersects(rule.value, one) for one in affected.get(rule.name, []))
+            if not says_the_same and not pins:
+                found.add(key_of(owner, rule.name))
+    return found
 
 
 def unfit_for_node(before: Project, after: Project) -> set[str]:
-    """
-    Return packages that do not run on the project's Node.js and were not there before.
-
-    What is only for development has to run on the newest line that the project names.
-    """
-    nodes = node_versions(before.manifest)
+    """Return packages that do not run on the Node.js of who needs them, and were not there before."""
+    nodes = needed_nodes(before, after.packages)
     old = {
         (package_name(path, entry), entry.get("version")) for path, entry in before.packages.items()
     }
@@ -235,8 +242,31 @@ def unfit_for_node(before: Project, after: Project) -> set[str]:
         for path, entry in after.packages.items()
         if FOLDER in path
         and (package_name(path, entry), entry.get("version")) not in old
-        and not runs_on(entry, nodes[-1:] if entry.get("dev") else nodes)
+        and not runs_on(entry, nodes[path])
     }
+
+
+def needed_nodes(given: Project, packages: Packages) -> dict[str, set[str]]:
+    """
+    Return the releases of Node.js that each entry has to run on, by the ``engines`` of who needs it.
+
+    The project needs all of them, a workspace what it leads to. What is only for development has to run on the newest
+    line that they name; what belongs to nobody who names one, on the case's.
+    """
+    own = named_nodes(given.manifest)
+    found = {path: set(own[-1:] if entry.get("dev") else own) for path, entry in packages.items()}
+    plain = {
+        path: entry if FOLDER in path else {**entry, "devDependencies": {}}
+        for path, entry in packages.items()
+    }
+    for owner, manifest in given.workspaces.items():
+        nodes = named_nodes(manifest) if owner in packages else []
+        if not nodes:
+            continue
+        firm = reachable(plain, owner)
+        for path in reachable({**plain, owner: packages[owner]}, owner):
+            found[path].update(nodes if path in firm else nodes[-1:])
+    return {path: nodes or {NODE_VERSION} for path, nodes in found.items()}
 
 
 def major_bumps(before: Project, after: Project) -> set[str]:
@@ -296,10 +326,14 @@ def broken_ranges(project: Project) -> set[tuple[str, str]]:
     }
 
 
-def fresh_overrides(before: Project, after: Project) -> list[Override]:
-    """Return the override rules that were not there before."""
-    old = set(read_overrides(before.manifest))
-    return [rule for rule in read_overrides(after.manifest) if rule not in old]
+def fresh_overrides(before: Project, after: Project, owner: str = ROOT) -> list[Override]:
+    """Return the override rules that were not there before, of the project or of a workspace."""
+    old = set(_rules(before, owner))
+    return [rule for rule in _rules(after, owner) if rule not in old]
+
+
+def _rules(project: Project, owner: str) -> list[Override]:
+    return read_overrides(project.manifests.get(owner, {}))
 
 
 def needless_overrides(
@@ -308,17 +342,20 @@ def needless_overrides(
     """
     Return packages that are overridden and need not be; an override is allowed only if it is narrow.
 
-    A rule that the project had, and that says something else now, is not counted.
+    A rule that was there, and that says something else now, is not counted. One in a workspace fixes nothing: npm reads
+    it only where that folder is installed alone.
 
     :param hit: paths of the vulnerable entries before the fix.
     """
-    given = {(rule.scope, rule.name, rule.when) for rule in read_overrides(before.manifest)}
-    return {
-        rule.name
-        for rule in fresh_overrides(before, after)
-        if (rule.scope, rule.name, rule.when) not in given
-        and not (rule.name in allowed and is_narrow(rule, before, hit))
-    }
+    found = set()
+    for owner in after.manifests:
+        given = {rule.place for rule in _rules(before, owner)}
+        for rule in fresh_overrides(before, after, owner):
+            if rule.place in given:
+                continue
+            if owner or rule.name not in allowed or not is_narrow(rule, before, hit):
+                found.add(key_of(owner, rule.name))
+    return found
 
 
 def is_narrow(rule: Override, before: Project, hit: Collection[str]) -> bool:
@@ -359,9 +396,12 @@ def scripts_added(before: Project, after: Project) -> set[str]:
 
 
 def _at_install(project: Project) -> dict[str, Any]:
-    scripts = project.manifest.get("scripts")
-    known = scripts if isinstance(scripts, dict) else {}
-    return {name: known[name] for name in INSTALL_SCRIPTS if known.get(name)}
+    found: dict[str, Any] = {}
+    for owner, manifest in project.manifests.items():
+        scripts = manifest.get("scripts")
+        known = scripts if isinstance(scripts, dict) else {}
+        found |= {key_of(owner, one): known[one] for one in INSTALL_SCRIPTS if known.get(one)}
+    return found
 
 
 def _scripted(packages: Packages) -> set[str]:

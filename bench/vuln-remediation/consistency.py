@@ -90,7 +90,8 @@ def _edge_problems(project: Project, registry: Registry) -> Iterator[tuple[str, 
                 yield "edge_unresolved", asked
             continue
         where = f"{asked} {packages[target].get('version')}"
-        if edge.is_peer and edge.source != ROOT and parent_folder(target) == edge.source:
+        # Below a workspace, as below the project, npm installs what they have as peers.
+        if edge.is_peer and FOLDER in edge.source and parent_folder(target) == edge.source:
             yield "edge_out_of_range", where
         for code in _bent_problems(edge, packages[target], bending):
             yield code, where
@@ -116,14 +117,15 @@ def _root_problems(project: Project) -> Iterator[tuple[str, str]]:
         for field in _ROOT_FIELDS if not owner else _TABLES:
             if (manifest.get(field) or None) != (entry.get(field) or None):
                 yield "root_mismatch", f"{owner} {field}"
+        # Those of a workspace count where its folder is installed alone.
+        if is_malformed(manifest):
+            yield "override_malformed", owner
+        direct = {one.name: one.spec for one in project.direct.values() if one.owner == owner}
+        if bends_direct(manifest, direct):
+            yield "override_conflict", owner  # npm refuses to install: EOVERRIDE
     for field in ("name", "version"):
         if project.manifest.get(field) != project.lock.get(field):
             yield "root_mismatch", field
-    if is_malformed(project.manifest):
-        yield "override_malformed", ""
-    direct = {one.name: one.spec for one in project.direct.values() if not one.owner}
-    if bends_direct(project.manifest, direct):
-        yield "override_conflict", ""  # npm refuses to install: EOVERRIDE
 
 
 def _address_problems(project: Project, given: Collection[str]) -> Iterator[tuple[str, str]]:
@@ -131,7 +133,8 @@ def _address_problems(project: Project, given: Collection[str]) -> Iterator[tupl
         specs = [spec for table in ROOT_TABLES for spec in (entry.get(table) or {}).values()]
         if path == ROOT:
             specs += [one.spec for one in project.direct.values()]
-            specs += [rule.value for rule in read_overrides(project.manifest)]
+            manifests = project.manifests.values()
+            specs += [rule.value for one in manifests for rule in read_overrides(one)]
         where = package_name(path, entry)
         # Which links a project may have, :mod:`.allowed` knows.
         if (

@@ -41,6 +41,11 @@ class Override:
     value: str
 
     @property
+    def place(self) -> tuple[tuple[tuple[str, str], ...], str, str]:
+        """Where in the table the rule stands, whatever it says."""
+        return self.scope, self.name, self.when
+
+    @property
     def is_scoped(self) -> bool:
         """Whether the rule applies only below some package."""
         return bool(self.scope)

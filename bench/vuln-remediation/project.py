@@ -107,19 +107,19 @@ def read_output(output: Mapping[str, Any], given: Project | None = None) -> Proj
     Read the project from a system's output; only ``files`` counts, see :func:`further_files` for others.
 
     :param given: the project before: its workspaces' manifests may be edited, and stay if they are not named.
-    :raises UnusableOutput: a file is missing or no JSON object, or the lock is malformed or not of version 3.
+    :raises UnusableOutput: a file is missing, no text or no JSON object, or the lock is malformed or not of version 3.
     """
     files = output.get("files")
     if not isinstance(files, Mapping):
         raise UnusableOutput("output_missing_file")
-    texts = [files.get(name) for name in (MANIFEST, LOCK)]
-    if not all(isinstance(text, str) and len(text) <= MAX_TEXT for text in texts):
-        raise UnusableOutput("output_missing_file")
-    made = {MANIFEST: str(texts[0]), LOCK: str(texts[1])}
+    made = {name: files.get(name) for name in (MANIFEST, LOCK)}
     for folder, manifest in (given.workspaces if given else {}).items():
         name = f"{folder}/{MANIFEST}"
-        made[name] = str(files.get(name, json.dumps(manifest)))
-    return _project(made)
+        made[name] = files.get(name, json.dumps(manifest))
+    texts = {name: text for name, text in made.items() if isinstance(text, str)}
+    if texts.keys() != made.keys() or any(len(text) > MAX_TEXT for text in texts.values()):
+        raise UnusableOutput("output_missing_file")
+    return _project(texts)
 
 
 def _project(texts: Mapping[str, str]) -> Project:

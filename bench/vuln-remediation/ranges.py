@@ -64,10 +64,14 @@ def lets_in(
 
 def node_versions(manifest: Mapping[str, Any]) -> list[str]:
     """Return the releases of Node.js that a project runs on: of its ``engines``, else the case's."""
+    return named_nodes(manifest) or [NODE_VERSION]
+
+
+def named_nodes(manifest: Mapping[str, Any]) -> list[str]:
+    """Return the releases of Node.js that the ``engines`` of a manifest name, lowest first."""
     engines = manifest.get("engines")
     asked = engines.get("node") if isinstance(engines, dict) else None
-    named = [one for one in NODE_LINES if isinstance(asked, str) and satisfies(one, asked)]
-    return named or [NODE_VERSION]
+    return [one for one in NODE_LINES if isinstance(asked, str) and satisfies(one, asked)]
 
 
 def runs_on(entry: Mapping[str, Any], nodes: Iterable[str]) -> bool:

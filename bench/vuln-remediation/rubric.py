@@ -110,6 +110,8 @@ INSTALLED: Final = frozenset(
 WORK_LEFT: Final = MappingProxyType({0.9: INSTALLED, 0.75: INSTALLED | REPAIRED})
 """Factor on the score by what is left to do about a lock: the first that has all of its problems counts."""
 
+_ASKS: Final = (*ROOT_TABLES, "overrides")
+
 STYLE_FACTOR: Final = 0.97
 """What is left of ``unchanged`` if all that was changed is something that nothing acts on."""
 
@@ -276,7 +278,7 @@ def _score_negative(states: _States, status: object) -> BenchScore:
 def _moved(before: Project, after: Project) -> bool:
     """Return whether an answer asks for other dependencies, or locks others, than were given."""
     asked = [
-        {key: one.manifest.get(key) for key in (*ROOT_TABLES, "overrides")} | dict(one.direct)
+        [(owner, held.get(key)) for owner, held in one.manifests.items() for key in _ASKS]
         for one in (before, after)
     ]
     return (

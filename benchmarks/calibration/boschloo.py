@@ -1,7 +1,7 @@
 """
 Enumerate Boschloo's test of two numbers of passes: its size, and the coverage and width of its interval.
 
-    python benchmarks/calibration/boschloo.py [--most 100] [--step 1] [--jobs 2]
+    python benchmarks/calibration/boschloo.py [--most 100] [--step 8] [--jobs 2]
 
 Nothing is drawn. Size: the largest probability of passing at a one-sided 2.5 %, over all equal shares, for each N and M
 up to ``--most``; Bernstein coefficients bound it between the shares too. Coverage and width: over a grid of pairs of

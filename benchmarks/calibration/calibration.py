@@ -1,5 +1,5 @@
 """
-Measure how often gates and bounds err: writes calibration.json, and the tables of docs/explanation/statistics.md.
+Measure how often gates and bounds err: writes calibration.json, and the tables of docs/explanation/error-rates.md.
 
     python benchmarks/calibration/calibration.py --jobs 2    # half an hour
     python benchmarks/calibration/calibration.py --only safety --only noise
@@ -37,7 +37,7 @@ REPETITIONS = {"error": 10_000, "power": 1000, "coverage": 4000}
 KINDS = ("error", "power", "coverage", "worse", "attempts", "picked", *FURTHER)
 HERE = Path(__file__).parent
 RESULTS = HERE / "calibration.json"
-PAGE = HERE.parents[1] / "docs" / "explanation" / "statistics.md"
+PAGE = HERE.parents[1] / "docs" / "explanation" / "error-rates.md"
 
 
 def compared(scenario: Scenario, n: int, what: str) -> dict[str, Any]:

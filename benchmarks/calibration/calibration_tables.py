@@ -1,4 +1,4 @@
-"""The tables of docs/explanation/statistics.md, made from the counts in calibration.json."""
+"""The tables of docs/explanation/error-rates.md, made from the counts in calibration.json."""
 
 from __future__ import annotations
 

@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import special
 
-from benchgate.gates import pairs, pass_fail
+from benchgate.gates import pairs, pass_fail, weigh
 from benchgate.gates.figures import Arm
 from benchgate.gates.inference import Answers
 from benchgate.gates.policy import GatePolicy
 from benchgate.gates.two_samples import ConstantSamples, TwoSamples
 from benchgate.gates.vectors import compare_vectors
+from benchgate.statistics.bounds import _simplex_cdf as simplex_cdf
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -39,12 +40,36 @@ def _without_bound(better: Any) -> Any:
     return answer
 
 
+def _side_of_limit(bound: Any) -> Any:
+    """Answer with a number on the side of the limit that the bound is on: one value of its function is enough."""
+
+    def answer(differences: Any, labels: Any, policy: GatePolicy) -> float | None:
+        values = np.unique(differences)
+        is_plain = policy.width is not None and not any(labels) and len(values) > 2
+        if not is_plain:
+            return bound(differences, labels, policy)
+        limit = policy.min_delta if policy.margin is None else -policy.margin
+        low, top = -policy.width, values[-1]
+        if top <= limit:
+            return limit - SLACK
+        levels, counts = np.unique((np.array(differences) - low) / (top - low), return_counts=True)
+        points, weights = np.append(0.0, levels), np.append(1.0, counts)
+        below = simplex_cdf(points, weights, (limit - low) / (top - low))
+        return limit + SLACK if below < policy.alpha / 2 else limit - SLACK
+
+    return answer
+
+
 QUICK = {
     (pass_fail, "pass_fail_test"): cache,
     (pass_fail, "pass_fail_p"): cache,
     (pairs, "paired_interval"): lambda _: lambda *_, **__: (-math.inf, math.inf),
     (TwoSamples, "better"): _without_bound,
+    (weigh, "sample_size_sensitivity"): lambda _: lambda *_: None,
+    (pairs, "gaffke_bound"): _side_of_limit,
 }
+SLACK = 1e-6
+"""Distance from a limit of a number that only says on which side of it a bound is."""
 RESAMPLES = 999
 BLOCK = 250
 """Repetitions that share their bootstrap weights."""
@@ -55,8 +80,8 @@ def quick() -> Iterator[None]:
     """
     Let the gate decide faster, and the same.
 
-    Many draws have the same counts, more than the tests keep; no outcome depends on the interval, nor by Welch's test
-    on the bound where scores vary.
+    Many draws have the same counts, more than the tests keep; no outcome depends on the interval, on the sample band,
+    nor by Welch's test on the bound where scores vary. Of other bounds all that matters is whether they exceed 0.
     """
     kept = {place: getattr(*place) for place in QUICK}
     for (module, name), other in QUICK.items():

@@ -17,6 +17,7 @@ from streams import stream
 
 from benchgate import LookLedger, accept
 from benchgate.gates.forecast import Simulation
+from benchgate.gates.looks import Look
 from benchgate.gates.policy import GatePolicy, make_policy
 from benchgate.gates.vectors import compare_vectors
 from benchgate.looks.accept import KnownBy, looked_at_arms
@@ -102,10 +103,11 @@ def promising(before: Any, after: Any) -> bool:
     return delta > 0 and delta * np.sqrt(n) >= 1.5 * min(paired, plain)
 
 
-def _promotes(before: Any, after: Any, policy: GatePolicy, look: int) -> bool:
+def _promotes(before: Any, after: Any, policy: GatePolicy, number: int) -> bool:
     if not promising(before, after):
         return False
     sides = (arm(side, named=True) for side in (before, after))
+    look = Look(number=number, declared=policy.looks)
     return compare_vectors(*sides, policy, look=look).decision.promotion_allowed
 
 

@@ -22,7 +22,7 @@ from scipy.stats import t as student
 
 from benchgate.errors import EvalError
 from benchgate.gates.figures import Arm
-from benchgate.gates.looks import judged_at
+from benchgate.gates.looks import Look, judged_at
 from benchgate.gates.policy import make_policy
 from benchgate.gates.vectors import compare_vectors
 from benchgate.looks.acceptor import Acceptor
@@ -35,16 +35,17 @@ GAIN_LOOPS = 200
 IDS = tuple(f"c{number:03}" for number in range(2 * CASES))
 
 
-def promotes(before: Any, after: Any, policy: Any, look: int) -> bool:
+def promotes(before: Any, after: Any, policy: Any, number: int) -> bool:
     """Ask the gate, unless t alone says no."""
     difference = after - before
     spread = difference.std(ddof=1) / np.sqrt(len(difference))
-    level = judged_at(policy, look).alpha
+    level = judged_at(policy, number).alpha
     if 2 * student.sf(difference.mean() / spread, len(difference) - 1) > level:
         return False
     sides = (
         Arm(scores=tuple(side.tolist()), case_ids=IDS[: len(side)]) for side in (before, after)
     )
+    look = Look(number=number, declared=policy.looks)
     return compare_vectors(*sides, policy, look=look).decision.promotion_allowed
 
 

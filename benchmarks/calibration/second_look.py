@@ -29,6 +29,7 @@ from looks_rows import POPULATIONS, Population, promising
 from shares import simulated, table_of
 from streams import stream
 
+from benchgate.gates.looks import Look
 from benchgate.gates.policy import GatePolicy, make_policy
 from benchgate.gates.vectors import compare_vectors
 
@@ -52,8 +53,9 @@ SECOND = (
 FACTORS = (0.1, 0.25, 0.5, 1, 2, 4, 8)
 
 
-def judged(before: Any, after: Any, policy: GatePolicy, look: int) -> Judged:
+def judged(before: Any, after: Any, policy: GatePolicy, number: int) -> Judged:
     """Judge a candidate at a look."""
+    look = Look(number=number, declared=policy.looks)
     return compare_vectors(arm(before, named=True), arm(after, named=True), policy, look=look)
 
 

@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 INCOMPLETE: Final = frozenset({"rubric_error", "skipped", "not_run", "unavailable"})
 """Outcomes that say nothing about the system; one such trial makes the run incomplete."""
 
-CAP: Final = "max_cost_usd="
-"""Begins the reason of a trial that was not run because the cap on costs has no room for it."""
-
 STOP: Final = "stop=decided: no result of it could have led to promote"
 BEGUN: Final = f"{STOP}; it had begun, and is paid for"
-"""Reasons of a trial that was not run because its run stopped, or had begun then."""
+"""What people read of a trial that was not run because its run stopped, or had begun then; code asks for ``why``."""
+
+OF_A_STOP: Final = frozenset({"stopped", "set_aside"})
+"""Why trials were not run of a run that stopped early."""
 
 FAILED: Final = frozenset({"scored", "timeout"})
 """Outcomes of a trial that did not pass which say that its system failed."""
@@ -60,14 +60,14 @@ class CaseFigures:
 
 def is_capped(result: TrialResult) -> bool:
     """Whether a trial was not run because the cap on costs has no room for it."""
-    return result.outcome == "not_run" and (result.detail or "").startswith(CAP)
+    return result.why == "capped"
 
 
 def set_aside(result: TrialResult) -> TrialResult:
     """Return a trial that had begun when its run stopped as not run, but with its cost and its failure modes."""
     used = (result.usage or Usage()).model_copy(update={"cost_usd": cost_of(result)})
-    new = {"outcome": "not_run", "score": None, "detail": BEGUN, "usage": used}
-    return result.model_copy(update=new)
+    new = {"outcome": "not_run", "why": "set_aside", "detail": BEGUN}
+    return result.model_copy(update=new | {"score": None, "usage": used})
 
 
 def mean(values: Sequence[float]) -> float:
@@ -211,9 +211,7 @@ def build_report(
     ordered = tuple(sorted(results, key=lambda result: (result.case_id, result.trial)))
     held_out = [result for result in ordered if result.held_out]
     lacking = [result for result in ordered if irregular(result)]
-    is_stopped = lacking and all(
-        r.outcome == "not_run" and r.detail in (STOP, BEGUN) and not r.reruns for r in lacking
-    )
+    is_stopped = lacking and all(r.why in OF_A_STOP and not r.reruns for r in lacking)
     terms: dict[str, Any] = {"bounded": plan.scope == "full", "clusters": plan.clusters}
     return BenchRunReport(
         **dict(aggregates(ordered, taxonomy, **terms)),

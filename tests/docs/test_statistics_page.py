@@ -1,4 +1,4 @@
-"""The figures on the page about statistics are those that the harness counted, and those that the code gives."""
+"""The figures on statistics and error rates are those that the harness counted, and those that the code gives."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ import pytest
 from benchgate.statistics import Goal, paired_detectable, welch_detectable
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "explanation" / "statistics.md").read_text("utf-8")
+EXPLANATION = ROOT / "docs" / "explanation"
+PROMISES = (EXPLANATION / "statistics.md").read_text("utf-8")
+RATES = (EXPLANATION / "error-rates.md").read_text("utf-8")
 BENCHMARKS = ROOT / "benchmarks" / "calibration"
 RESULTS = json.loads((BENCHMARKS / "calibration.json").read_text("utf-8"))
 ROWS = RESULTS["rows"]
@@ -64,7 +66,7 @@ def only(what, n):
 
 
 def test_the_tables_are_those_of_the_results(harness):
-    assert harness("calibration_tables").put_into(PAGE, RESULTS) == PAGE
+    assert harness("calibration_tables").put_into(RATES, RESULTS) == RATES
 
 
 @pytest.mark.slow
@@ -132,7 +134,7 @@ def test_every_series_is_there_and_the_harness_can_measure_one(harness, monkeypa
     assert made["repetitions"] == 2
     assert all(row["repetitions"] >= (40 if kind == "climb" else 400) for row in kept)
     tables = list(harness("looks_tables").looks_tables({"rows": kept}))
-    assert [table for table in tables if table in PAGE] == tables
+    assert [table for table in tables if table in RATES] == tables
 
 
 def test_a_bar_is_broken_only_where_the_whole_interval_is_above_it(harness):
@@ -155,7 +157,7 @@ def test_a_bar_is_broken_only_where_the_whole_interval_is_above_it(harness):
 
 
 def sentences():
-    """Yield what the page says, with the figures of the results."""
+    """Yield what the pages say, with the figures of the results."""
     flat = [share(max(promoted(rule, scenario="epochs"))) for rule in ("z", "raw Welch", "BCa")]
     ours = share(max(count for rule in OURS for count in promoted(rule, scenario="epochs")))
     yield f"They promote up to {flat[0]} %, {flat[1]} % and {flat[2]} % of useless candidates"
@@ -196,7 +198,7 @@ def sentences():
 
 @pytest.mark.parametrize("sentence", list(sentences()))
 def test_a_sentence_has_the_figures_of_the_results(sentence):
-    assert sentence in PAGE
+    assert sentence in PROMISES + RATES
 
 
 def test_claims_without_a_figure_follow_from_the_results():
@@ -215,11 +217,12 @@ def test_claims_without_a_figure_follow_from_the_results():
 
 
 def test_the_table_of_sizes_is_what_the_code_beside_it_prints():
-    (code,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    (code,) = re.findall(r"```python\n(.*?)```", PROMISES, re.DOTALL)
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         exec(code, {})  # noqa: S102 - the page's own
-    rows = re.findall(r"^\| (\d+) \| (0\.\d\d) \| (0\.\d\d) \| (\d+\.\d) % \|$", PAGE, re.MULTILINE)
+    row = r"^\| (\d+) \| (0\.\d\d) \| (0\.\d\d) \| (\d+\.\d) % \|$"
+    rows = re.findall(row, PROMISES, re.MULTILINE)
     assert [line.split() for line in printed.getvalue().splitlines()] == [
         [n, unpaired, paired, f"{unseen}%"] for n, unpaired, paired, unseen in rows
     ]
@@ -237,12 +240,12 @@ def test_the_numbers_of_cases_for_a_gain_are_those_of_the_code():
     ]
     (welch, paired), (welch_half, paired_half) = sizes
     text = f"you need {welch} cases on each side, or {paired} pairs"
-    assert f"To find a gain of 0.10 {text}" in PAGE
-    assert f"for 0.05 you need {welch_half}, or {paired_half}." in PAGE
+    assert f"To find a gain of 0.10 {text}" in PROMISES
+    assert f"for 0.05 you need {welch_half}, or {paired_half}." in PROMISES
 
 
 def test_every_table_of_the_calibration_names_its_command(harness):
-    _, _, measured = PAGE.partition("## How often the gate errs")
+    _, _, measured = RATES.partition("## What calibration.py measures")
     sections = measured.partition("\n## ")[0].split("\n### ")[1:]
     assert len(sections) > 8
     known = harness("calibration").KINDS

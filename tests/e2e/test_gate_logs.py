@@ -22,7 +22,6 @@ from benchgate.wire.model import MAX_DIGESTS
 from benchgate.wire.parsing import MAX_JSON_BYTES, MAX_JSON_VALUES
 
 LOGS = Path(__file__).parents[2] / "docs" / "examples" / "logs"
-HARBOR = LOGS / "harbor" / "rows.py"
 REQUIRED = bool(os.environ.get("BENCHGATE_REQUIRE_INSPECT"))
 
 
@@ -194,7 +193,7 @@ def test_the_number_of_a_look_at_a_log_cannot_be_lowered(pair, capsys):
     path.write_text(path.read_text().replace('"number": 2', '"number": 1'))
     capsys.readouterr()
     assert main(["verify", "chain"]) == 1
-    assert "decision.look.number is 1; recomputed: 2" in capsys.readouterr().err
+    assert ": look.number is 1; recomputed: 2" in capsys.readouterr().err
 
 
 def test_a_ledger_counts_looks_without_a_chain(pair, capsys):
@@ -416,7 +415,10 @@ def test_errors_of_the_baseline_are_said_to_be_in_the_candidates_favour(pair, ca
 def test_logs_with_other_scores_are_refused(pair, capsys):
     Path("new.jsonl").write_text(Path("new.jsonl").read_text().replace("score", "reward"))
     assert main(["gate", "old.jsonl", "new.jsonl"]) == 2
-    assert "the scores are 'score' and 'reward'; name one: --metric NAME" in capsys.readouterr().err
+    assert (
+        "the scores are 'score' and 'reward'; name one, --metric NAME, or both"
+        in capsys.readouterr().err
+    )
 
 
 def test_an_edited_record_of_a_log_is_found(pair, capsys):
@@ -504,17 +506,17 @@ def test_swebench(folder, capsys):
     ("tool", "options", "errors"),
     [
         ("promptfoo", [], 1),
-        ("lm-eval", ["--metric", "acc"], 0),
+        ("lm-eval", [], 0),
         ("pydantic-evals", [], 1),
-        ("harbor", ["--map", "case=task_name,trial=trial_name,score=reward"], 1),
+        ("harbor", [], 1),
     ],
 )
 def test_a_recipe(folder, capsys, tool, options, errors):
     for side in ("old", "new"):
         if tool == "harbor":
-            made = [sys.executable, HARBOR, LOGS / tool / side]
-            text = subprocess.run(made, capture_output=True, text=True, check=True).stdout
-            Path(f"{side}.jsonl").write_text(text)
+            trials = (LOGS / tool / side).glob("*/result.json")
+            rows = (json.dumps(json.loads(path.read_text())) for path in sorted(trials))
+            Path(f"{side}.jsonl").write_text("\n".join(rows))
         else:
             shutil.copy(LOGS / tool / f"{side}.jsonl", f"{side}.jsonl")
     asked = ["gate", "old.jsonl", "new.jsonl", *options, "--task-class=log", "--out=chain"]

@@ -109,7 +109,7 @@ def test_a_worse_run_is_rejected(toy, capsys):
     out = capsys.readouterr().out
     assert "\n  fails   c01  0.890 -> 0.210" in out
     assert "\n  passes  c07  0.100 -> 0.600" in out
-    assert "\nREJECT    weak must not replace strong: its score changed by -" in out
+    assert "\nREJECT    weak must not replace strong: its score fell by " in out
     assert "\nreason    significant_regression: " in out
 
 

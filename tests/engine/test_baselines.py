@@ -12,6 +12,7 @@ import pytest
 
 from benchgate.cli import main
 from benchgate.errors import ArtifactError, EvalError, PolicyError
+from benchgate.gates import vectors
 from benchgate.gates.baseline import choose_baseline, read_baseline
 from benchgate.gates.exit_status import HELD
 from benchgate.gates.judge import RunFacts, judge
@@ -144,11 +145,21 @@ def test_a_better_system_is_promoted(graded):
     run = graded.run(system=strong, baseline="auto")
     assert (run.exit_status, run.judgement.decision.outcome) == (0, "promote")
     assert evidence(run) == EVIDENCE
-    assert graded.record()["baseline"]["run_id"] != graded.record()["report"]["run_id"]
+    assert graded.record()["baseline"]["run"]["run_id"] != graded.record()["report"]["run_id"]
     assert read(run, "proof")["failure_analysis"] is None
     significance = read(run, "significance")["significance"]
     assert significance["mean_delta"] == pytest.approx(0.787)
     assert (significance["test"], significance["pass"]) == ("paired", True)
+
+
+def test_a_plain_run_weighs_its_two_sides_once(graded, monkeypatch):
+    """Figures of 10,000 cases take seconds: they are made once, and kept."""
+    real, weighed = vectors.weigh, []
+    monkeypatch.setattr(
+        vectors, "weigh", lambda *given, **how: weighed.append(given) or real(*given, **how)
+    )
+    graded.run(system=strong, baseline="auto")
+    assert len(weighed) == 1
 
 
 @pytest.mark.parametrize(

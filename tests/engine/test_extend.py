@@ -365,7 +365,7 @@ def test_looks_are_counted_on(echo, kept):
     assert said(run, "note_new_cases") == []
     assert run.judgement.decision.look.number == 4
     assert (
-        echo.record()["baseline"]["outputs"]
+        echo.record()["baseline"]["run"]["outputs"]
         == json.loads((echo.path / "baseline.json").read_bytes())["report"]["parts"][0][
             "counted_by"
         ]

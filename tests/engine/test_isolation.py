@@ -284,7 +284,6 @@ def test_a_supervisor_that_is_killed_takes_its_trial_with_it(bench, run, tmp_pat
 
 FORGED = """
     import ctypes, json, os
-    from benchgate.aggregate import STOP
     from benchgate.trials.executor import RECORDS, TrialRecord, TrialRequest
     channel = next(n for n in range(3, 99) if os.path.exists(f"/proc/self/fd/{n}"))
     request = TrialRequest(case=case, system="shout", limit=9.0)
@@ -296,8 +295,8 @@ FORGED = """
         ctypes.CDLL(None)._exit(0)
 """
 FORGERIES = [
-    ("request.not_run(STOP)", "not_run", "in its own process: stop="),
-    ("request.not_run('max_cost_usd=1')", "not_run", "in its own process: max"),
+    ("request.not_run('x', why='stopped')", "not_run", "in its own process: x"),
+    ("request.not_run('y', why='capped', cap_usd=1.0)", "not_run", "in its own process: y"),
     (
         "TrialRecord(result=request.result('rubric_error'), output_json=None)",
         "harness_error",
@@ -333,6 +332,7 @@ def test_a_process_speaks_for_its_own_trial_alone(bench, run):
     for case_id, (_, outcome, told) in numbered.items():
         assert _told(report, case_id).startswith(outcome), case_id
         assert told in _told(report, case_id)
+        assert _result(report, case_id).why is None
     assert _result(report, "07").outcome == "scored"
     assert not report.stopped
 

@@ -129,7 +129,7 @@ def test_opposite_errors_show_where_one_agreement_hides_them(charmed, capsys):
     )
     labels = charmed.record()["labels"]
     assert len(labels) == 40
-    seen = [(whose, passed) for one in labels for whose, passed, _ in one["observed"]]
+    seen = [(row["whose"], row["passed"]) for one in labels for row in one["observed"]]
     assert sorted(seen) == [("baseline", False)] * 20 + [("candidate", True)] * 20
 
 

@@ -109,9 +109,15 @@ def test_what_a_record_says_of_it_is_recomputed(looks, place, capsys):
     looks.run(0.2)
     path = looks.echo.folder() / "record.json"
     record = json.loads(path.read_bytes())
-    of = record["baseline"] if place == "baseline" else record["decision"]["look"]
-    assert of["relabelled"] == ["critical of 02 was unset, is true"]
-    del of["relabelled"]
+    if place == "baseline":
+        assert record["baseline"]["run"]["critical"] == []
+        record["baseline"]["run"]["critical"] = ["02"]
+    else:
+        look = record["decision"]["look"]
+        change = {"case_id": "02", "label": "critical", "before": None, "after": "true"}
+        assert look.pop("relabelled") == [change]
     path.write_text(json.dumps(record))
     assert main(["verify", str(looks.echo.out)]) == 1
-    assert "relabelled" in capsys.readouterr().err
+    assert {"baseline": "baseline.run.critical", "look": "relabelled"}[
+        place
+    ] in capsys.readouterr().err

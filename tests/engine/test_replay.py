@@ -165,7 +165,7 @@ def test_both_sides_are_replayed_through_a_new_rubric_and_compared(recorded):
     bench.pin()
     assert recorded.run("replay=agent", "baseline=pinned") == 10  # not better than itself
     assert "incomparable" not in str(bench.record()["decision"]["reason_codes"])
-    assert bench.record()["baseline"]["run_id"] == recorded.report()["run_id"]
+    assert bench.record()["baseline"]["run"]["run_id"] == recorded.report()["run_id"]
     assert recorded.calls() == []
 
 

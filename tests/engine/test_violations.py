@@ -40,7 +40,10 @@ def test_nothing_is_sent_after_a_violation(echo, settings):
         "rubric_error",
         *["not_run"] * 5,
     ]
-    assert all("llm_judge" in r.detail for r in report.per_case if r.outcome == "not_run")
+    left = [r for r in report.per_case if r.outcome == "not_run"]
+    assert all("llm_judge" in r.detail for r in left)
+    assert {r.why for r in left} == {"after_violation"}
+    assert [r.case_id for r in report.per_case if r.violation] == ["02"]
     (line,) = stopped(run.judgement)
     assert (line.label, line.tone) == ("stopped", "bad")
     assert line.text.startswith("RubricViolation: rubric of 'echo' on case '02': ")

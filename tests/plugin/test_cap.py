@@ -53,7 +53,8 @@ def test_nothing_starts_that_could_pass_the_cap_and_the_rest_is_resumed(paid, jo
     assert len(ran(paid)) == 3
     reason = "max_cost_usd=3.5: 3.0000 USD are spent, and another trial may cost 1.0000"
     left = [t for t in paid.record()["report"]["per_case"] if t["outcome"] == "not_run"]
-    assert [trial["detail"] for trial in left] == [reason] * 3
+    told = [(trial["detail"], trial["why"], trial["cap_usd"]) for trial in left]
+    assert told == [(reason, "capped", 3.5)] * 3
     result.stdout.fnmatch_lines(
         [
             f"cap       3 trials not run: {reason}",
@@ -146,6 +147,7 @@ def test_each_worker_has_its_share(paid, jobs):
     assert 2 <= len(ran(paid)) <= 4  # 2.5 USD each
     report = paid.record()["report"]
     reasons = {t["detail"] for t in report["per_case"] if t["outcome"] == "not_run"}
+    assert {t["why"] for t in report["per_case"] if t["outcome"] == "not_run"} == {"capped"}
     assert any("max_cost_usd=5, 2.5 for each of 2 workers: 2.0000 USD are" in r for r in reasons)
     paid.run(*given, "--bench-max-cost-usd=20", "--bench-resume", apart=True)
     assert len(ran(paid)) == 6

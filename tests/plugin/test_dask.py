@@ -173,7 +173,7 @@ def test_the_run_is_that_of_one_process(logged, cluster):
     assert (record["seq"], record["report"]["run_id"]) == (2, serial["run_id"])
     assert record["report"]["plan_id"] == serial["plan_id"]
     assert bench.trial("03")["result"]["failure_modes"] == [
-        {"code": "harness_error", "detail": "KeyError: 'x'"}
+        {"code": "harness_error", "detail": "KeyError: 'x'", "error": "KeyError"}
     ]
     result.stdout.fnmatch_lines(["*raised at bench/echo/system.py:*", "asked 01"])
     pids = {int(pid) for _, pid in logged.calls()[16:]}

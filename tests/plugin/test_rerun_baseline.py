@@ -427,7 +427,10 @@ def _reports(record):
         (lambda r: _reports(r).update(system="better"), "baseline: report.plan_id"),
         (lambda r: _reports(r).update(complete=False), "decision"),
         (lambda r: r["case_files"].pop("01-baseline.json"), "not one file for each result"),
-        (lambda r: r.update(baseline=None), "evidence/baseline.json: the record names no baseline"),
+        (
+            lambda r: r.update(baseline=None),
+            "evidence/baseline.json: not an evidence file of this run",
+        ),
     ],
 )
 def test_an_edited_baseline_is_found(recorded, change, message, capsys):

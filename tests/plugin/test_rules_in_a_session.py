@@ -356,6 +356,8 @@ def test_a_violation_is_in_the_summary_once_at_every_verbosity(bench, verbosity)
     bench.rubric(f'return BenchScore({GOOD}, breakdown={{"llm_judge": 0.8}})')
     (line,) = (line for line in bench.run(*verbosity).outlines if line.startswith("stopped "))
     assert "breakdown key 'llm_judge' contains the banned token 'llm'" in line
+    assert bench.result("01")["violation"]
+    assert bench.result("02")["why"] == "after_violation"
 
 
 def test_a_rubric_that_errs_or_ends_pytest_fails_its_case_alone(bench):

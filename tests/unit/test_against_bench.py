@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 
 import pytest
 
-from benchgate.artifacts.evidence_kinds import ArmReport
 from benchgate.cli import main
+from benchgate.gates.baseline import read_baseline
 from benchgate.runner.run import RunSettings, run_class
 from benchgate.wire import clock
 
@@ -198,17 +199,22 @@ def test_samples_of_the_baseline_are_those_of_the_bench_wherever_its_file_is(
     (project / "trusted").mkdir()
     (project / "bench").rename(project / "trusted/bench")
     assert verified("better")[0] == 0
-    monkeypatch.setattr(
-        "benchgate.verify.against_bench.ArmReport.read_or_none",
-        lambda path: (found := ArmReport.read_file(path, "x")).model_copy(
-            update={
-                "samples": tuple(s.model_copy(update={"score": s.score / 2}) for s in found.samples)
-            }
-        ),
-    )
+
+    def halved(path):
+        found = read_baseline(path)
+        results = [
+            result.model_copy(
+                update={"score": result.score.model_copy(update={"score": result.score.score / 2})}
+            )
+            for result in found.report.per_case
+        ]
+        report = found.report.model_copy(update={"per_case": tuple(results)})
+        return replace(found, report=report)
+
+    monkeypatch.setattr("benchgate.verify.against_bench.read_baseline", halved)
     status, _, err = verified("better", "--bench-root=trusted/bench")
     assert status == 1
-    assert "evidence/baseline.json" in err
+    assert "baseline.run.table.scores.01.0 is " in err
 
 
 def test_nothing_of_the_bench_is_imported(verified, project):

@@ -154,11 +154,15 @@ def test_a_log_of_a_known_tool_is_read_and_what_is_beside_it_is_not():
         ({"a.txt": "12 passed"}, "old: a folder without record.json, and without a log"),
         (
             {"a.csv": "id,score\na,1\n", "b.jsonl": '{"id": "b", "score": 1}\n'},
-            "old: has logs of several formats: csv and jsonl; name one: --format csv",
+            "old: has logs of several formats: csv and jsonl; name one: --format csv or --format jsonl",
         ),
         (
             {"a.jsonl": '{"id": "a", "score": 1}\n', "b.jsonl": '{"name": "b", "score": 1}\n'},
             "old/b.jsonl: has other fields than old/a.jsonl; name them: --map case=FIELD,score=FIELD",
+        ),
+        (
+            {"a.json": '{"runs": [{"id": "a"}]}', "b.json": '{"rows": [{"id": "b"}]}'},
+            "old/b.json: has its rows at rows, and old/a.json at runs; name one: --rows FIELD",
         ),
         (
             {"a.jsonl": '{"id": "a", "score": 1}\n', "b.jsonl": '{"id": "b", "score": {}}\n{"id'},
@@ -229,6 +233,70 @@ def inspect_log(path, scores, *, started, status="success", task="sums"):
         log["error"] = {"message": "x", "traceback": "x", "traceback_ansi": "x"}
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(log))
+
+
+def ctrf(path, tests):
+    """Write a report in the Common Test Report Format."""
+    rows_of_it = [{"name": name, "status": status} for name, status in tests.items()]
+    results = {"tool": {"name": "jest"}, "summary": {}, "tests": rows_of_it}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps({"reportFormat": "CTRF", "results": results}))
+
+
+@pytest.mark.parametrize("where_it_is", [None, "results.tests"])
+def test_a_format_that_is_a_document_is_read_of_a_folder_too(where_it_is):
+    ctrf(Path("old", "1.json"), {"a": "passed", "b": "skipped"})
+    ctrf(Path("old", "2.json"), {"c": "failed"})
+    samples = read(Path("old"), rows=where_it_is)
+    assert samples.format == "ctrf"
+    assert {one.case_id: one.score for one in samples.samples} == {"a": 1, "c": 0}
+    assert samples.without == ("b",)
+
+
+def test_a_test_that_was_skipped_is_called_as_its_case_would_be():
+    ctrf(Path("old", "1.json"), {"a": "passed", "b": "skipped"})
+    ctrf(Path("old", "2.json"), {"a": "passed", "b": "passed"})
+    samples = read(Path("old"), map={"trial": "none"})
+    assert [one.case_id for one in samples.samples] == ["1.json::a", "2.json::a", "2.json::b"]
+    assert samples.without == ("1.json::b",)
+
+
+def test_the_list_of_rows_is_named_once_for_all_files():
+    for name in ("a", "b"):
+        lists = {"rows": [{"id": name, "score": 1}], "more": [{"id": "x", "score": 0}]}
+        Path("old").mkdir(exist_ok=True)
+        Path("old", f"{name}.json").write_text(json.dumps(lists))
+    with pytest.raises(EvalError, match=r"old/a.json: has several lists of rows: .* --rows rows"):
+        read(Path("old"))
+    assert [one.case_id for one in read(Path("old"), rows="rows").samples] == ["a", "b"]
+
+
+def test_a_field_that_somebody_named_may_be_another_than_a_file_seems_to_have():
+    rows(Path("old", "a.jsonl"), {"id": "a", "key": "k1", "score": 1})
+    rows(Path("old", "b.jsonl"), {"name": "b", "key": "k2", "score": 1})
+    assert [one.case_id for one in read(Path("old"), map={"case": "key"}).samples] == ["k1", "k2"]
+
+
+def test_the_fields_of_all_kinds_of_rows_of_all_files_are_offered():
+    rows(Path("old", "a.jsonl"), {"of": "x", "right": 1})
+    rows(Path("old", "b.jsonl"), *({"of": f"y{n}", "kind": "end"} for n in range(2)))
+    with pytest.raises(EvalError) as error:
+        read(Path("old"))
+    what = "no score and no case id; name their fields: --map score=FIELD,case=FIELD"
+    assert str(error.value).splitlines() == [
+        f"old/a.jsonl:1: {what}; its rows are of 2 kinds, and --where FIELD=VALUE reads a part:",
+        "  2 rows with of, kind, file: --where kind=end",
+        "  1 row with of, right, file",
+    ]
+
+
+def test_one_folder_has_both_sides_but_no_row_twice(capsys):
+    runs("old", count=2, t03=1)
+    sides = ["--where=A:file=run-1.xml", "--where=B:file=run-2.xml"]
+    assert main(["gate", "old", "old", *sides]) == 10
+    assert "1 newly passing, 0 newly failing" in capsys.readouterr().out
+    assert main(["gate", "old", "old", "--where=A:classname="]) == 2
+    assert "24 rows of it would be on both sides, the first is row 1" in capsys.readouterr().err
 
 
 EARLY = "2026-05-11T10:00:00+00:00"

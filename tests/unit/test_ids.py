@@ -72,7 +72,10 @@ def test_run_id_ignores_order_times_costs_and_details():
     slower = two.model_copy(
         update={
             "duration_seconds": 9.0,
-            "failure_modes": (FailureMode(code="late", detail="y"),),
+            "failure_modes": (FailureMode(code="late", detail="y", error="KeyError"),),
+            "why": "set_aside",
+            "cap_usd": 1.0,
+            "violation": True,
             "usage": Usage(cost_usd=0.5, tokens_in=7),
             "score": two.score.model_copy(update={"cost_usd": 2.0}),
         }

@@ -19,7 +19,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from benchgate.ids import trial_seed
-from benchgate.models import BenchCase, BenchScore, TrialResult
+from benchgate.models import BenchCase, BenchScore, FailureMode, TrialResult
+from benchgate.trials.executor import RECORDS, TrialRecord
 from benchgate.wire.frozen import freeze_json, thaw_json
 from benchgate.wire.model import WireModel, banned_token
 
@@ -41,6 +42,19 @@ def test_a_score_survives_json_and_pickle(score):
     assert BenchScore.read_json(score.model_dump_json().encode()) == score
     assert pickle.loads(pickle.dumps(score)) == score  # noqa: S301 - our own bytes
     assert copy.deepcopy(score) is score
+
+
+def test_what_code_asks_of_a_result_survives_its_ways_and_is_left_out_if_there_is_nothing():
+    key = {"case_id": "01", "trial": 0, "seed": 0, "held_out": False, "outcome": "not_run"}
+    modes = (FailureMode(code="late", error="KeyError"),)
+    told = {"why": "capped", "cap_usd": 2.0, "violation": True}
+    result = TrialResult(**key, **told, failure_modes=modes)
+    record = TrialRecord(result=result, output_json=None)
+    assert RECORDS.validate_json(RECORDS.dump_json(record), strict=True) == record
+    assert pickle.loads(pickle.dumps(record)) == record  # noqa: S301 - our own bytes
+    bare = TrialResult(**key, failure_modes=(FailureMode(code="late"),)).model_dump()
+    assert not told.keys() & bare.keys()
+    assert bare["failure_modes"] == ({"code": "late", "detail": None},)
 
 
 @pytest.mark.parametrize("seed", [0, 2**16, 2**48 - 1, trial_seed("echo", "01", 0, 0)])

@@ -16,7 +16,6 @@ from benchgate.cli.gate_logs import FORMATS as NAMES
 from benchgate.errors import EvalError
 from benchgate.interop import read
 from benchgate.interop.formats import FORMATS
-from benchgate.interop.presets import PRESETS
 from benchgate.interop.reports import LogTerms, report_of
 from benchgate.wire.canonical import sha256_hex
 
@@ -71,7 +70,7 @@ def test_the_command_names_the_formats():
     assert ["auto", *FORMATS] == [*NAMES]
 
 
-@pytest.mark.parametrize("tool", PRESETS)
+@pytest.mark.parametrize("tool", EXAMPLES)
 def test_a_log_is_known_by_its_content_and_read_without_a_map(tool):
     name, metric, ungated, left = EXAMPLES[tool]
     found = read(LOGS / name, metric=metric)
@@ -93,7 +92,7 @@ def test_a_log_is_known_by_its_content_and_read_without_a_map(tool):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("tool", [tool for tool in PRESETS if tool != "promptfoo"])
+@pytest.mark.parametrize("tool", [tool for tool in EXAMPLES if tool != "promptfoo"])
 def test_the_examples_are_what_the_tool_writes(tool, tmp_path):
     """Where it is installed; README of tests/data says how the kept ones were made."""
     if importlib.util.find_spec(MODULES.get(tool, tool)) is None:
@@ -261,5 +260,5 @@ def test_a_crash_in_the_body_of_a_test_may_be_an_error(log):
     assert found.told == ("errors-by Connect(Error|Exception)",)
     with pytest.raises(EvalError, match="no regular expression"):
         read(path, errors_by="(")
-    with pytest.raises(EvalError, match=r"for JUnit and promptfoo; .* is jsonl"):
+    with pytest.raises(EvalError, match=r"for junit, promptfoo, ctrf, .*; .* is jsonl"):
         read(log([{"id": "a", "score": 1}]), errors_by="x")

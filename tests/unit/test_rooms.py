@@ -45,7 +45,7 @@ FLOORS = (
 
 CONCEPTS = {
     "commands": 16,
-    "arguments of commands": 125,
+    "arguments of commands": 127,
     "options of pytest": 27,
     "policy keys": 22,
     "conditions of the gate": 35,

@@ -107,8 +107,8 @@ FREE = {
 """What stands below these keys is named by the class, not by us: any key may be absent there."""
 
 
-OLDER = {("rules",), ("baseline", "system"), ("significance", "paired", "p_half_ties")}
-"""Fields that files from before lack: one without rules is of rules 0, and one without a system counts everywhere."""
+OLDER = {("rules",), ("look",), ("significance", "paired", "p_half_ties")}
+"""Fields that a file may lack: it has rules 0, or it is no look, which the chain says too."""
 
 
 def fields(value, path=()):

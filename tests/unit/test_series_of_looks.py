@@ -9,9 +9,10 @@ import pytest
 
 from benchgate import EvalError, LookLedger, accept
 from benchgate.cli import main
+from benchgate.gates.case_labels import LabelChange, has_grown, relabelled
 from benchgate.gates.looks import another_look
 from benchgate.gates.policy import make_policy
-from benchgate.looks.tally import Looked, Tally, has_grown
+from benchgate.looks.tally import Looked, Tally
 from benchgate.wire.canonical import digest
 from tests.unit.test_accept import BEFORE, look, side
 
@@ -130,24 +131,42 @@ def test_a_search_that_an_older_version_ended_ends_the_ledger(path):
         look(BEFORE, side(1), LookLedger(path))
 
 
-LABELS = {"case 01": "there", "case 02": "there", "cluster of 02": "one"}
+LABELS = {"case": {"01": "there", "02": "there"}, "cluster": {"02": "one"}}
+
+
+def labelled(more):
+    """The labels, and some more of them."""
+    return {
+        label: LABELS.get(label, {}) | more.get(label, {}) for label in sorted({*LABELS, *more})
+    }
 
 
 @pytest.mark.parametrize(
     ("more", "is_growth"),
     [
         ({}, True),
-        ({"case 03": "there", "cluster of 03": "one", "critical of 03": "true"}, True),
-        ({"cluster of 01": "one"}, False),
-        ({"cluster of 02": "two"}, False),
-        ({"case 02": "retired: why", "case 03": "there"}, False),
-        ({"critical of 2": "true", "case 03": "there"}, False),
+        ({"case": {"03": "there"}, "cluster": {"03": "one"}, "critical": {"03": "true"}}, True),
+        ({"cluster": {"01": "one"}}, False),
+        ({"cluster": {"02": "two"}}, False),
+        ({"case": {"02": "retired: why", "03": "there"}}, False),
+        ({"critical": {"2": "true"}, "case": {"03": "there"}}, False),
     ],
 )
 def test_labels_of_new_cases_alone_are_growth(more, is_growth):
-    assert has_grown(LABELS, LABELS | more) is is_growth
-    gone = {name: value for name, value in LABELS.items() if name != "case 01"}
-    assert not has_grown(LABELS, gone | more)
+    now = labelled(more)
+    assert has_grown(LABELS, now) is is_growth
+    del now["case"]["01"]
+    assert not has_grown(LABELS, now)
+
+
+def test_a_change_of_a_label_is_a_fact_and_its_words_are_made_of_it():
+    now = labelled({"case": {"02": "retired: why of 01 was unset, is there"}, "cluster": {}})
+    assert relabelled(LABELS, now | {"cluster": {}}) == (
+        LabelChange(case_id="02", label="case", before="there", after=now["case"]["02"]),
+        LabelChange(case_id="02", label="cluster", before="one", after=None),
+    )
+    texts = [change.text for change in relabelled(LABELS, {"case": {"01": "there"}})]
+    assert texts == ["case 02 was there, is unset", "cluster of 02 was one, is unset"]
 
 
 def looked(baseline, candidate, system="agent", **fields):
@@ -161,9 +180,9 @@ def test_a_promotion_by_another_series_ends_none():
     tally = Tally()
     tally.add(looked("r0", "r1"))
     tally.add(looked("weak", "r2", system="weak", promoted=True))
-    assert tally.number(looked("r2", "r3")) == 2
+    assert tally.number(looked("r2", "r3")).look.number == 2
     tally.add(looked("r0", "r2", promoted=True))
-    assert tally.number(looked("r2", "r3")) == 1
+    assert tally.number(looked("r2", "r3")).look.number == 1
 
 
 @pytest.mark.parametrize(
@@ -173,8 +192,8 @@ def test_a_promotion_by_another_series_ends_none():
             "count",
             1,
             (
-                "with look 2 the chance of a promotion by luck is up to 4.9% in all, or 2.5% if "
-                "looks = spend:2 had been declared before the first"
+                "a second look raises the chance of a promotion by luck to at most 4.9%, or 2.5% if "
+                "looks = spend:2 was declared before the first"
             ),
         ),
         ("count", 2, "with look 3 the chance of a promotion by luck is up to 7.3% in all"),

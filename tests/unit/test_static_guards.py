@@ -189,6 +189,70 @@ def test_no_code_path_writes_the_file_of_tiers(tmp_path):
     assert 'one = "silver"' in promotion.read_text()  # what it would have written, left to a person
 
 
+FOR_PEOPLE = {"detail", "message", "reason"}
+"""Fields with a sentence for people. What code asks for is a field of its own, such as ``why`` of a result."""
+
+READING = {
+    *("startswith", "endswith", "removeprefix", "removesuffix", "partition", "rpartition"),
+    *("find", "index", "count", "match", "search", "fullmatch"),
+}
+OF_OTHERS = [
+    # What pytest and pytest-timeout say has no field.
+    ("reports.py", "crash.message.removeprefix('Failed: ')"),
+    ("trials.py", "str(error).endswith('from pytest-timeout.')"),
+]
+
+
+def is_for_people(node):
+    """Whether an expression is a sentence for people: such a field, or the text of an exception."""
+    if isinstance(node, ast.Attribute):
+        return node.attr in FOR_PEOPLE
+    return ast.unparse(node) == "str(error)"
+
+
+def reads(node):
+    """Whether an expression looks into a sentence for people, or compares it with another."""
+    if isinstance(node, ast.Compare):
+        asks = any(isinstance(op, (ast.In, ast.NotIn, ast.Eq, ast.NotEq)) for op in node.ops)
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        asks = node.func.attr in READING or ast.unparse(node.func) == "re.split"
+    else:
+        return False
+    return asks and any(is_for_people(part) for part in ast.walk(node))
+
+
+def readers(paths):
+    """Yield each such expression with the name of its file."""
+    for path in paths:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if reads(node):
+                yield path.name, ast.unparse(node)
+
+
+def test_no_state_is_read_from_a_sentence_for_people():
+    assert sorted(readers(PACKAGE.rglob("*.py"))) == OF_OTHERS
+
+
+@pytest.mark.parametrize(
+    ("code", "is_found"),
+    [
+        ("(result.detail or '').startswith(CAP)", True),
+        ("r.detail in (STOP, BEGUN)", True),
+        ("[r.detail for r in results].count(STOP)", True),
+        ("TYPE.match(mode.detail or '')", True),
+        ("re.split('[:,]', str(result.detail))", True),
+        ("'timed out' in str(error)", True),
+        ("remark.message == text", True),
+        ("result.why == 'capped'", False),
+        ("result.detail is None", False),
+        ("' '.join(remark.message.split())", False),
+        ("Line('reason', remark.message)", False),
+    ],
+)
+def test_reading_a_sentence_is_found(code, is_found):
+    assert any(map(reads, ast.walk(ast.parse(code)))) == is_found
+
+
 EXACT = {
     *(
         "abs",

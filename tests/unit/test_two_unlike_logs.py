@@ -73,6 +73,50 @@ def promptfoo(scores):
     )
 
 
+def ctrf(scores):
+    verdicts = ("failed", "passed")
+    tests = [{"name": case, "status": verdicts[score]} for case, score in scores.items()]
+    return json.dumps({"reportFormat": "CTRF", "results": {"tests": tests}})
+
+
+def pytest_json_report(scores):
+    verdicts = ("failed", "passed")
+    tests = [{"nodeid": case, "outcome": verdicts[score]} for case, score in scores.items()]
+    return json.dumps({"exitcode": 1, "root": "x", "summary": {}, "tests": tests})
+
+
+def evalplus(scores):
+    verdicts = ("fail", "pass")
+    return json.dumps(
+        {"eval": {c: [{"task_id": c, "base_status": verdicts[s]}] for c, s in scores.items()}}
+    )
+
+
+def harbor(scores):
+    return lines(
+        {
+            "task_name": case,
+            "trial_name": case,
+            "trial_uri": "x",
+            "verifier_result": {"rewards": {"reward": score}},
+        }
+        for case, score in scores.items()
+    )
+
+
+def openai_evals(scores):
+    return lines(
+        {"run_id": 1, "event_id": n, "sample_id": c, "type": "match", "data": {"correct": bool(s)}}
+        for n, (c, s) in enumerate(scores.items())
+    )
+
+
+def lm_eval(scores):
+    return lines(
+        {"doc_id": case, "doc": {}, "target": "x", "acc": score} for case, score in scores.items()
+    )
+
+
 def jsonl(scores):
     return lines({"id": case, "score": score} for case, score in scores.items())
 
@@ -89,6 +133,12 @@ WRITERS = {
     "langsmith": ("jsonl", langsmith),
     "braintrust": ("jsonl", braintrust),
     "promptfoo": ("jsonl", promptfoo),
+    "ctrf": ("json", ctrf),
+    "pytest-json-report": ("json", pytest_json_report),
+    "evalplus": ("json", evalplus),
+    "harbor": ("jsonl", harbor),
+    "openai-evals": ("jsonl", openai_evals),
+    "lm-eval": ("jsonl", lm_eval),
     "jsonl": ("jsonl", jsonl),
     "csv": ("csv", table),
 }

@@ -17,11 +17,14 @@ from benchgate.audit.walk import chain_faults
 from benchgate.cli import main
 from benchgate.errors import ArtifactError, Unreadable
 from benchgate.gates.baseline import read_baseline
+from benchgate.gates.decision import PREFIX
+from benchgate.gates.judge import decision_of
 from benchgate.gates.rules import RULES
 from benchgate.ids import run_id
 from benchgate.runner.run import RunSettings, run_class
 from benchgate.verify import recheck_decision
 from benchgate.verify.agreement import same
+from benchgate.verify.facts import facts_of
 from benchgate.verify.validate import validate_file
 from benchgate.verify.verification import verify
 from benchgate.wire import clock
@@ -385,7 +388,8 @@ def at(raw, level):
 def test_a_record_that_lacks_a_key_is_not_read(out, level):
     path = folders(out)[0] / "record.json"
     raw = json.loads(path.read_bytes())
-    for key in at(raw, level).keys() - {"rules"}:  # a record without them is of rules 0
+    # A record without rules is of rules 0, and one without a look is none: the chain says otherwise.
+    for key in at(raw, level).keys() - {"rules", "look"}:
         made = json.loads(json.dumps(raw))
         del at(made, level)[key]
         path.write_text(json.dumps(made))
@@ -499,7 +503,7 @@ def test_a_trial_that_was_changed_in_both_places_still_contradicts_the_evidence(
     assert any("evidence/significance.json" in message for message in messages)
 
 
-def test_lowered_samples_of_the_baseline_contradict_the_baseline(out):
+def test_lowered_samples_of_the_baseline_contradict_the_record(out):
     def edit(_, folder):
         path = folder / "evidence" / "baseline.json"
         report = json.loads(path.read_bytes())
@@ -507,13 +511,119 @@ def test_lowered_samples_of_the_baseline_contradict_the_baseline(out):
         path.write_text(json.dumps(report))
 
     messages = forge(out, 1, edit)
-    assert any(message.startswith("evidence/baseline.json.1.0 is 0.0") for message in messages)
+    assert any(m.startswith("evidence/baseline.json.samples.0.score is 0.0") for m in messages)
 
 
-def test_a_record_that_does_not_say_whose_run_its_baseline_is_is_invalid(out):
-    """Without it a look at that baseline, pinned anew, would be the first one."""
-    messages = forge(out, 5, lambda raw, _: raw["baseline"].pop("system"))
-    assert "baseline.system: missing, and looks at the baseline are counted by it" in messages
+OBSERVER = {"name": "x", "source": "0" * 64, "digest": None, "model": None, "observations": 1}
+
+
+def in_baseline(*level, value):
+    """Have a record say something else of its baseline."""
+
+    def edit(raw, _):
+        at(raw["baseline"], level[:-1])[level[-1]] = value
+
+    return edit
+
+
+@pytest.mark.parametrize(
+    ("level", "value"),
+    [
+        (("problems",), ["it is incomplete"]),
+        (("run", "run_id"), "0" * 64),
+        (("run", "task_class"), "other"),
+        # Else a look at that baseline, pinned anew, would be the first one.
+        (("run", "system"), "other"),
+        (("run", "scorer"), "0" * 64),
+        (("run", "isolation_class"), "sandbox"),
+        (("run", "log"), "0" * 64),
+        (("run", "observer"), OBSERVER),
+        (("run", "outputs"), "0" * 64),
+        (("run", "fingerprints"), ["other"]),
+        (("run", "clusters"), {"01": "one"}),
+        (("run", "critical"), ["01"]),
+        (("run", "held_out"), ["01"]),
+        (("run", "retired"), {"13": "too easy"}),
+        (("run", "table", "digests", 0), "0" * 64),
+        (("run", "table", "scores", 0, 0), 0.0),
+        (("run", "table", "passed", 0), None),
+        (("run", "table", "errors"), {"01": [0]}),
+        (("run", "table", "timeouts"), {"01": [0]}),
+        (("run", "table", "failed"), {}),
+        (("run", "table", "penalties", 0), 9.0),
+        (("run", "table", "costs_usd"), [9.0] * 12),
+        (("run", "table", "durations_seconds", 0), 9.0),
+    ],
+)
+def test_what_a_record_has_of_its_baseline_is_compared_with_the_file(out, level, value):
+    where = ".".join(("baseline", *map(str, level))).replace(".0", ".01", 1)
+    messages = forge(out, 1, in_baseline(*level, value=value))
+    assert any(message.startswith(where) for message in messages), messages
+
+
+def pinned_anew(project):
+    shutil.copy(folders(project / "out")[0] / "record.json", project / "bench/level/baseline.json")
+
+
+def without_bench(project):
+    shutil.rmtree(project / "bench")
+
+
+def without_evidence(project):
+    without_bench(project)
+    for folder in folders(project / "out"):
+        shutil.rmtree(folder / "evidence")
+
+
+@pytest.mark.parametrize("gone", [pinned_anew, without_bench, without_evidence])
+def test_a_record_is_decided_again_without_the_file_of_its_baseline(project, out, gone):
+    gone(project)
+    for folder in folders(out):
+        record = RunRecord.read_file(folder / "record.json", "record")
+        assert decision_of(facts_of(record))[1] == record.decision
+    # Without its evidence a record lacks files, and nothing else is wrong with it.
+    faults = [fault for fault in found(out).faults if fault.seq <= len(SYSTEMS)]
+    assert not [fault for fault in faults if not fault.message.startswith("evidence/")]
+    assert bool(faults) == (gone is without_evidence)
+
+
+@pytest.mark.parametrize(
+    ("code", "baseline"),
+    [
+        ("baseline_mismatch", {}),
+        ("observer_mismatch", {}),
+        ("baseline_missing", None),
+    ],
+)
+def test_a_rejection_is_not_turned_into_a_hold_that_nobody_can_check(project, out, code, baseline):
+    pinned_anew(project)
+    assert run_class(settings(project, "weak")).judgement.decision.outcome == "reject"
+    without_bench(project)
+
+    def edit(raw, folder):
+        promotion = folder / "evidence" / "promotion.json"
+        for path in (folder / "evidence").iterdir():
+            if path != promotion:
+                path.unlink()
+        raw["evidence_files"] = {"promotion.json": ""}
+        reason = {"code": f"{PREFIX}{code}", "message": "baseline.json: it is another one"}
+        held = {"outcome": "hold", "reason_codes": [reason["code"]], "notes": []}
+        raw["decision"] |= {**held, "remarks": [reason], "look": None, "next_step": None}
+        report = json.loads(promotion.read_bytes())
+        report["decision"] |= held
+        promotion.write_text(json.dumps(report))
+        if baseline is None:
+            raw["baseline"] = None
+            raw["report"]["digests"]["baseline"] = None
+            plan = json.loads((folder / "plan.json").read_bytes())
+            plan["digests"]["baseline"] = None
+            (folder / "plan.json").write_text(json.dumps(plan))
+
+    messages = forge(out, 6, edit)
+    if baseline is None:  # that there was none follows from nothing
+        assert not any(message.startswith("decision.outcome") for message in messages)
+    else:
+        assert "decision.outcome is 'hold'; recomputed: 'reject'" in messages
 
 
 def test_a_softened_severity_contradicts_the_taxonomy(out):
@@ -585,6 +695,17 @@ def test_a_run_with_a_skipped_case_is_not_complete(out):
 
     messages = forge(out, 1, edit)
     assert any(message.startswith("report.complete: a trial was left out") for message in messages)
+
+
+def test_no_trial_that_was_run_says_why_it_was_not(out):
+    def edit(raw, folder):
+        result = raw["report"]["per_case"][2]
+        result["why"] = "capped"
+        path = folder / "cases" / "03.json"
+        case = json.loads(path.read_bytes())
+        path.write_text(json.dumps({**case, "result": result}))
+
+    assert "report.per_case.03.why is 'capped' of a trial that was run" in forge(out, 1, edit)
 
 
 def test_a_verdict_is_drawn_again(out):
@@ -754,8 +875,14 @@ def test_a_baseline_that_does_not_fit_cannot_be_compared_with(project, out):
                 raw["evidence_files"][path.name] = ""
         promote(raw, folder)
 
-    messages = forge(out, 6, edit)
-    assert any("could not be compared with: cases changed since" in m for m in messages)
+    assert "decision.outcome is 'promote'; recomputed: 'hold'" in forge(out, 6, edit)
+
+    def fitting(raw, _):
+        digests = raw["report"]["digests"]["cases"]
+        raw["baseline"]["run"]["table"]["digests"][0] = digests["01"]
+
+    messages = forge(out, 6, fitting)
+    assert any(message.startswith("baseline.run.table.digests.01 is ") for message in messages)
 
 
 def test_case_files_are_those_of_the_results(out):
@@ -855,8 +982,6 @@ WHY = f"decided by rules 0, this benchgate has rules {RULES}: not computed again
 def without_rules(raw, folder):
     """Make a record one from before rules had a number: it lacks what was not written then."""
     del raw["rules"]
-    if "sha256" in raw["baseline"]:
-        del raw["baseline"]["system"]
     path = folder / "evidence" / "significance.json"
     tests = json.loads(path.read_bytes())
     if tests["significance"]["paired"] is not None:
@@ -902,7 +1027,7 @@ def test_what_other_rules_decided_is_valid_and_not_computed_again(old, monkeypat
         raise AssertionError("computed again")
 
     monkeypatch.setattr("benchgate.verify.facts.decision_of", refuse)
-    monkeypatch.setattr("benchgate.verify.verification.over_seen", refuse)
+    monkeypatch.setattr("benchgate.verify.verification.with_seen", refuse)
     one = found(old)
     assert one.faults == ()
     assert one.stated == dict.fromkeys(range(1, 6), 0)
@@ -1119,7 +1244,8 @@ def test_two_gates_of_one_name_hold(project, out):
 
     run = run_class(settings(project, "good", out="gated"))
     assert run.judgement.decision.promotion_allowed
-    judgement = judge(run.judgement, gates=[objecting, objecting], count=lambda *_: 1)
+    look = run.judgement.look
+    judgement = judge(run.judgement, gates=[objecting, objecting], count=lambda *_: look)
     codes = judgement.decision.reason_codes
     assert len(codes) == 2
 

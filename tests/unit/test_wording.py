@@ -35,7 +35,7 @@ def arm(scores, penalties=NONE, clusters=None):
 
 def shown(before, after, door=BRIEF, **policy):
     """The lines of a gate, the first of each label, and its decision."""
-    policy = GatePolicy(test="auto", **policy)
+    policy = GatePolicy(**{"test": "auto", **policy})
     judged = compare_vectors(before, after, policy)
     view = DecisionView.of(judged.decision, policy, ("old", "new"), judged.figures)
     lines = list(gate_lines(view, door))
@@ -53,12 +53,13 @@ def test_a_promotion_says_what_may_replace_what_and_what_it_may_have_overlooked(
     assert text["score"].startswith("0.275 -> 0.427   +0.152, between +0.1")
     assert text["score"].endswith("(95%)")
     assert text["harm"] == "0.000 -> 0.000   no rise; 0.050 is allowed"
-    assert text["test"] == "paired, p < 0.0001 (needed 0.05), 16 cases"
+    assert text["test"].startswith(
+        "paired, p < 0.0001 (needed 0.05), 16 cases; a loss of 0.91 in 1 of 6 cases would undo the gain"
+    )
     assert not {"why", "next"} & text.keys()
     assert set(decision.notes) >= OF_PROMOTIONS
-    careful = [line.text for line in lines[-2:]]
-    assert careful[0].startswith("harm that rose by 0.05 would slip through in ")
-    assert careful[1].startswith("a loss of 0.91 in 1 of 6 cases ")
+    assert (lines[-2].label, lines[-1].label) == ("test", "careful")
+    assert lines[-1].text.startswith("harm that rose by 0.05 would slip through in ")
 
 
 @pytest.mark.parametrize(
@@ -80,7 +81,7 @@ def test_a_p_is_shown_on_the_side_of_the_level_where_it_is(p, text):
 
 def test_where_all_gains_are_equal_no_p_is_asked_for():
     text = shown(arm((0.2,) * 16), arm((0.8,) * 16))[1]
-    assert text["test"] == "paired, no p, the exact bound decides, 16 cases"
+    assert text["test"] == "paired, the exact bound decides (the lowest plausible gain), 16 cases"
 
 
 def test_a_hold_says_what_is_missing_and_what_would_settle_it():
@@ -88,9 +89,9 @@ def test_a_hold_says_what_is_missing_and_what_would_settle_it():
     assert decision.outcome == "hold"
     assert (lines[0].label, lines[0].tone) == ("HOLD", "caution")
     assert lines[0].text.startswith(
-        "new may not replace old yet: it may be chance: so few cases show only gains above 0."
+        "new may not replace old yet: it may be chance: so few cases reliably show only gains above 0."
     )
-    assert lines[0].text.endswith("; you asked for 0.1")
+    assert lines[0].text.endswith("; the gate looks for 0.1")
     assert text["next"] == decision.next_step
     assert "why" not in text
 
@@ -203,7 +204,7 @@ def test_every_claim_and_limit_is_a_question(policy, asked, limits):
 
 def test_the_p_of_a_margin_says_what_it_is_the_p_of():
     _, text, _ = shown(arm((1.0,) * 16), arm((1.0,) * 16), claim="not_worse", margin=0.4)
-    assert text["test"] == "pass and fail, p 0.0011 that it is worse by 0.4 (needed 0.05), 16 cases"
+    assert text["test"] == "pass and fail, p 0.0011 against a loss of 0.4 (needed 0.05), 16 cases"
 
 
 def test_figures_that_do_not_speak_about_the_candidate_are_left_out():
@@ -265,7 +266,7 @@ def test_every_threshold_is_listed_with_its_default_and_its_meaning(capsys):
     keys = {line.partition(" = ")[0]: n for n, line in enumerate(lines) if line[0] != " "}
     assert keys.keys() == GatePolicy.model_fields.keys()
     assert all(lines[place + 1].startswith("    ") for place in keys.values())
-    assert lines[keys["min_cases"]] == "min_cases = 10, 2 for samples"
+    assert lines[keys["min_cases"]] == "min_cases = 10, 2 for samples, counts"
     assert lines[keys["safety"]] == "safety = required, optional for samples, counts, logs"
 
 
@@ -281,6 +282,16 @@ def test_every_option_has_help():
 def test_the_test_names_the_gain_that_it_is_of():
     _, text, _ = shown(arm(POOR), arm(GOOD), min_delta=0.2)
     assert text["test"].startswith("paired, p < 0.0001 for a gain above 0.2 (needed 0.05), ")
+
+
+def test_a_comparison_that_would_show_more_is_named_and_one_that_would_show_less_is_not():
+    before = tuple(n / 20 for n in range(16))
+    sides = arm(before), arm(tuple(s + 0.03 + 0.001 * (n % 2) for n, s in enumerate(before)))
+    _, paired, decision = shown(*sides)
+    assert "note_welch_paired_disagree" in decision.notes
+    assert "averages" not in paired["careful"]
+    _, welch, _ = shown(*sides, test="welch")
+    assert welch["careful"] == "to compare case by case (test = 'auto') would give another answer"
 
 
 def test_harm_that_fell_is_no_rise():

@@ -180,6 +180,7 @@ def score_made(
     texts["registry.json"] = json.dumps({"packages": told["registry"]})
     texts["expected.json"] = json.dumps(told["expected"])
     for name, text in texts.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
     places = {"input_path": folder, "expected_path": folder, **changed}
     given = output.files() if isinstance(output, Output) else output

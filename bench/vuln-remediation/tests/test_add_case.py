@@ -3,25 +3,34 @@
 
 import argparse
 import json
+import shutil
 
 import pytest
 from _benchgate_bench.vuln_remediation.expected import read_expected
 from _benchgate_bench.vuln_remediation.lockfile import package_name
 from _benchgate_bench.vuln_remediation.metadata import Registry
 from _benchgate_bench.vuln_remediation.project import read_input, read_output
+from _benchgate_bench.vuln_remediation.rubric import VulnRemediationRubric
+from _benchgate_bench.vuln_remediation.systems.npm_audit_fix import RECORDED
 from _benchgate_bench.vuln_remediation.tests.support import (
+    CARELESS,
     CASES,
     CLASS,
+    COOKIE,
     LODASH,
     SYSTEMS,
     TWO,
     expected_folder,
+    few,
     load,
+    required_npm,
 )
-from _benchgate_bench.vuln_remediation.tools import add_case, npm
-from _benchgate_bench.vuln_remediation.tools.freeze import freeze
+from _benchgate_bench.vuln_remediation.tools import add_case, cassettes, npm
+from _benchgate_bench.vuln_remediation.tools.freeze import freeze, render
 from _benchgate_bench.vuln_remediation.tools.propose import propose
 from _benchgate_bench.vuln_remediation.tools.records import RecordError, facts_of, read_record
+
+from benchgate.testing import load_cases
 
 RECORDS = CLASS / "tools" / "records"
 RECENT = [case_id for case_id in CASES if case_id >= TWO]
@@ -139,7 +148,7 @@ def test_metadata_that_was_frozen_can_be_frozen_again(case_id):
     expected = read_expected(expected_folder(case_id))
     held = json.loads((folder / "registry.json").read_text())["packages"]
 
-    again = freeze(metadata, project.lock, {one.package for one in expected.targets})
+    again = freeze(metadata, project.lock, {one.package for one in expected.targets}, {})
 
     # What only a prerelease that was left out could bring in is not there the second time.
     assert again.keys() <= held.keys()
@@ -149,6 +158,78 @@ def test_metadata_that_was_frozen_can_be_frozen_again(case_id):
         for version, entry in one["versions"].items()
     )
     assert {package_name(*one) for one in project.packages.items() if one[0]} <= again.keys()
+
+
+@pytest.mark.parametrize("case_id", few(CASES))
+def test_no_system_without_care_passes_on_what_was_frozen_if_it_does_not_on_all_there_is(
+    tmp_path, case_id
+):
+    """A registry of the right versions alone would be solved by whoever takes any."""
+    case = load(case_id)
+    metadata = add_case.read_metadata(case.input_path / "registry.json")
+    lock = dict(read_input(case.input_path).lock)
+    frozen = add_case.frozen_for(lock, named_in(case), metadata)
+    shutil.copytree(case.input_path, tmp_path / "input")
+    (tmp_path / "input" / "registry.json").write_text(render(frozen))
+    small = case.model_copy(update={"input_path": tmp_path / "input"})
+    rubric = VulnRemediationRubric()
+
+    assert sum(len(one["versions"]) for one in frozen.values()) <= sum(
+        len(one["versions"]) for one in metadata.values()
+    )
+    for name, system in {**CARELESS, "blind-override": SYSTEMS["blind-override"]}.items():
+        if rubric.score(small, system(small)).passed:
+            assert rubric.score(case, system(case)).passed, name
+
+
+def named_in(case):
+    """Return what the advisories of a case name."""
+    advisory = json.loads((case.input_path / "advisory.json").read_text())
+    return [advisory, *advisory.get("also", [])]
+
+
+@pytest.fixture
+def add_again(tmp_path, monkeypatch):
+    """Return a function that adds a case once more, to a class of its own, and returns it."""
+    found = required_npm()
+    if (found.version, found.node) != RECORDED[1:]:
+        pytest.skip("another npm than the recorded one")
+    made, advisories = tmp_path / CLASS.name, tmp_path / "advisories.json"
+    shutil.copy(cassettes.ADVISORIES, advisories)
+    monkeypatch.setattr(add_case, "RECORDS", tmp_path / "records")
+    monkeypatch.setattr(cassettes, "ADVISORIES", advisories)
+    for module in (add_case, cassettes):
+        monkeypatch.setattr(module, "CLASS", made)
+
+    def add(case_id, difficulty):
+        case = load(case_id)
+        options = argparse.Namespace(
+            case="900-again", record=[RECORDS / f"{case.facts['ghsa']}.json"], project=case.input_path,
+            metadata=case.input_path / "registry.json", answer=None, no_fix=[], package=None, cluster=None,
+            held_out=False, critical=False, tag=[], note=None, difficulty=difficulty,
+        )  # fmt: skip
+        assert add_case.add(options) == 0
+        (added,) = load_cases(made).values()
+        return added
+
+    return add
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("case_id", "marked", "passes"),
+    [(LODASH, "easy", "install-latest, npm audit fix --force"), (COOKIE, "hard", "nobody")],
+)
+def test_a_case_that_force_solves_is_easy_whatever_was_said(
+    add_again, capsys, case_id, marked, passes
+):
+    added = add_again(case_id, "hard")
+
+    assert added.difficulty == marked
+    assert set(added.cassettes) == {"npm-audit-fix"}
+    said = capsys.readouterr().out.splitlines()
+    assert said[0].startswith(f"{added.case_id}: {marked}, ")
+    assert said[1] == f"passed without care by: {passes}"
 
 
 def test_another_npm_than_the_recorded_is_refused(monkeypatch, capsys):

@@ -20,6 +20,7 @@ from _benchgate_bench.vuln_remediation.tests.support import (
     LODASH,
     load,
     required_npm,
+    score,
 )
 from _benchgate_bench.vuln_remediation.tools import cassettes
 
@@ -158,6 +159,14 @@ def test_npm_does_today_what_it_did_when_it_was_recorded():
     versions = f"npm {npm.version} on Node.js {npm.node}, recorded {RECORDED}"
     found = {case_id: cassettes.differences(body(case_id), made[case_id]) for case_id in CASES}
     assert {case_id: fields for case_id, fields in found.items() if fields} == {}, versions
+
+
+@pytest.mark.nightly
+def test_a_case_that_npm_solves_by_force_is_easy():
+    runs = cassettes.forced(required_npm(), CASES)
+    solved = {one for one, run in runs.items() if score(one, {"files": run.files}).passed}
+
+    assert {one for one in solved if load(one).difficulty != "easy"} == set()
 
 
 def test_a_recording_names_neither_the_machine_nor_the_registry():

@@ -13,7 +13,9 @@ has none: manifests, and the lock; if it is not there, npm makes it by an instal
 What it writes: the case, with fix class and bounds proposed from the right answer and from what npm does; the
 cassette, by the recorded versions of npm and Node.js only; the record, and its entry in ``advisories.json``. Other
 cases do not change: each knows the advisories of its day. Then it scores the answers that are known, and takes the case
-back if the right one does not pass or is said to do harm. It ends with what a person has to decide about this case.
+back if the right one does not pass or is said to do harm. It prints which of the careless systems pass, and whether
+``npm audit fix --force`` does: such a case is marked easy, whatever was said. It ends with what a person has to decide
+about this case.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ import lzma
 import re
 import shutil
 import sys
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
@@ -40,6 +43,8 @@ if TYPE_CHECKING:
 
 CLASS: Final = Path(__file__).resolve().parent.parent
 RECORDS: Final = Path(__file__).with_name("records")
+FORCED: Final = "npm audit fix --force"
+"""The one command that a case has to be more than: what it solves is easy."""
 
 
 def main() -> int:
@@ -96,9 +101,15 @@ def add(given: argparse.Namespace) -> int:
         advisories = _append(records, facts)
         proposal, answer = _proposal(folder / "input", npm, given, facts, advisories)
         _write_expected(folder, proposal.expected, given, facts, advisories)
+        if given.difficulty:
+            proposal = replace(proposal, difficulty=given.difficulty)
         _write_manifest(folder, case_id, given, facts[0], proposal)
-        cassettes.store(case_id, cassettes.record(npm, [case_id])[case_id])
         _check_answers(case_id, proposal.disposition, answer)
+        careless = _careless(case_id, npm)
+        if FORCED in careless:
+            proposal = replace(proposal, difficulty="easy")
+            _write_manifest(folder, case_id, given, facts[0], proposal)
+        cassettes.store(case_id, cassettes.record(npm, [case_id])[case_id])
     except BaseException as error:
         shutil.rmtree(folder, ignore_errors=True)
         cassettes.ADVISORIES.write_bytes(kept)
@@ -106,7 +117,8 @@ def add(given: argparse.Namespace) -> int:
             return _fail(f"{case_id} was taken back: {error}")
         raise
     said = [
-        f"{case_id}: {proposal.fix_class}, {proposal.observed}",
+        f"{case_id}: {proposal.difficulty}, {proposal.fix_class}, {proposal.observed}",
+        f"passed without care by: {', '.join(careless) or 'nobody'}",
         *(f"decide: {text}" for text in proposal.open),
         "then: pytest bench/vuln-remediation/tests, benchgate pin, and the tables of README.md",
     ]
@@ -132,10 +144,29 @@ def _check_answers(case_id: str, disposition: str, answer: Mapping[str, Any]) ->
         _stop(f"the project as it was given scores {idle.score:.2f}: {idle.failure_modes}")
 
 
+def _careless(case_id: str, npm: Any) -> list[str]:
+    """Return who passes a case without care: systems that follow one habit, and npm that is told to force a fix."""
+    from _benchgate_bench.vuln_remediation.rubric import VulnRemediationRubric
+    from _benchgate_bench.vuln_remediation.systems import blind_override, careless
+    from _benchgate_bench.vuln_remediation.tools import cassettes
+
+    case, rubric = load_cases(CLASS)[case_id], VulnRemediationRubric()
+    systems: tuple[Any, ...] = (
+        blind_override.BlindOverride(),
+        careless.CutOut(),
+        careless.InstallLatest(),
+        careless.OldestVersions(),
+        careless.UpgradeAll(),
+    )
+    answers = {one.name: one(case) for one in systems}
+    answers[FORCED] = {"files": cassettes.forced(npm, [case_id])[case_id].files}
+    return [name for name, answer in answers.items() if rubric.score(case, answer).passed]
+
+
 def _write_input(folder: Path, given: argparse.Namespace, facts: list[dict[str, Any]]) -> None:
     from _benchgate_bench.vuln_remediation.lockfile import package_name
     from _benchgate_bench.vuln_remediation.systems.npmjson import lock_text
-    from _benchgate_bench.vuln_remediation.tools.freeze import freeze, render
+    from _benchgate_bench.vuln_remediation.tools.freeze import render
 
     folder.mkdir(parents=True)
     for path in sorted(given.project.rglob("package*.json")):
@@ -143,8 +174,7 @@ def _write_input(folder: Path, given: argparse.Namespace, facts: list[dict[str, 
         target.parent.mkdir(parents=True, exist_ok=True)
         _json(target, json.loads(path.read_text(encoding="utf-8")))
     lock = json.loads((folder / "package-lock.json").read_text(encoding="utf-8"))
-    near = {one["package"] for one in facts} | _near(lock, facts)
-    frozen = freeze(read_metadata(given.metadata), lock, near)
+    frozen = frozen_for(lock, facts, read_metadata(given.metadata))
     (folder / "registry.json").write_text(render(frozen), encoding="utf-8")
     for path, entry in lock["packages"].items():
         known = frozen.get(package_name(path, entry), {"versions": {}})["versions"]
@@ -154,6 +184,18 @@ def _write_input(folder: Path, given: argparse.Namespace, facts: list[dict[str, 
     shown = ("cve", "ghsa", "package", "vulnerable_range", "ranges", "severity", "first_patched")
     public = [{key: one[key] for key in shown} for one in facts]
     _json(folder / "advisory.json", {**public[0], **({"also": public[1:]} if public[1:] else {})})
+
+
+def frozen_for(
+    lock: Mapping[str, Any], facts: list[dict[str, Any]], metadata: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return what of some metadata a case on these advisories needs."""
+    from _benchgate_bench.vuln_remediation.tools.freeze import freeze
+
+    gone: dict[str, list[str]] = {}
+    for one in facts:
+        gone.setdefault(one["package"], []).append(one["vulnerable_range"])
+    return freeze(metadata, lock, {*gone, *_near(lock, facts)}, gone)
 
 
 def _near(lock: Mapping[str, Any], facts: list[dict[str, Any]]) -> set[str]:
@@ -286,7 +328,7 @@ def _write_manifest(
         "case_id": case_id,
         "task_class": "vuln-remediation",
         "disposition": proposal.disposition,
-        "difficulty": given.difficulty or proposal.difficulty,
+        "difficulty": proposal.difficulty,
         "source": "curated",
         "added_at": today,
         "last_validated_at": today,

@@ -6,7 +6,10 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 from _benchgate_bench.vuln_remediation.lockfile import has_address, package_name, split_alias
+from _benchgate_bench.vuln_remediation.metadata import NODE_VERSION
+from _benchgate_bench.vuln_remediation.ranges import runs_on
 from _benchgate_bench.vuln_remediation.semver import (
+    affects,
     ascending,
     breaking_line,
     is_prerelease,
@@ -77,15 +80,18 @@ def thin(  # noqa: C901 - one pass over what is locked, then over what is asked 
     lock: Mapping[str, Any],
     specs: Iterable[tuple[str, str]],
     near: Collection[str],
+    gone: Mapping[str, Collection[str]],
 ) -> dict[str, set[str]]:
     """
-    Return the versions that a project needs: of a large one a small part of what its packages have.
+    Return the versions that a project needs, and those that a careless fix could take: a part of what there is.
 
     Of packages ``near`` the vulnerable ones, with what leads to them, all from the lowest that is locked; of others
-    what is locked and the highest of each breaking line above; of what could come in, the version that npm would pick.
-    Versions that ask for what is not in the metadata are left out, and what asks for these.
+    what is locked and the highest of each breaking line above. Of everything that these or the project ask for, what
+    :func:`picked` names, and what that asks for; of what the project asks for, the newest too. Versions that ask for
+    what is not in the metadata are left out, and what asks for these.
 
     :param specs: package and range of everything that the project's manifests ask for.
+    :param gone: package to the ranges of its advisories.
     """
     locked: dict[str, set[str]] = {}
     for path, entry in lock["packages"].items():
@@ -113,7 +119,8 @@ def thin(  # noqa: C901 - one pass over what is locked, then over what is asked 
         above = [v for v in stable(name) if sort_key(v) >= lowest]
         ends = {breaking_line(v): v for v in above}
         keep(name, {*held, *(above if name in near else ends.values())})
-    waiting += specs
+    asked = list(specs)
+    waiting += [*asked, *((name, "*") for name, _ in asked)]
     seen: set[tuple[str, str]] = set()
     while waiting:
         name, spec = waiting.pop()
@@ -124,8 +131,28 @@ def thin(  # noqa: C901 - one pass over what is locked, then over what is asked 
         fitting = [v for v in stable(name) if satisfies(v, spec)] or [
             v for v in ascending(found["versions"]) if satisfies(v, spec)
         ]
-        keep(name, fitting[-1:])
+        keep(name, picked(found, fitting, gone.get(name, ())))
     return _closed(metadata, kept, locked)
+
+
+def picked(found: Mapping[str, Any], fitting: list[str], gone: Collection[str]) -> set[str]:
+    """
+    Return the versions of a package that somebody may take for a range.
+
+    npm takes ``latest``, else the highest, and prefers what runs on its Node.js and is not deprecated. Whoever resolves
+    to the oldest takes the lowest. Either may avoid what an advisory affects.
+
+    :param found: the package's document.
+    :param fitting: the versions in the range, lowest first.
+    """
+    safe = [v for v in fitting if not any(affects(v, one) for one in gone)]
+    latest = found["dist-tags"].get("latest")
+    kept = {latest} & set(fitting)
+    for some in (fitting, safe):
+        running = [v for v in some if runs_on(found["versions"][v], [NODE_VERSION])]
+        current = [v for v in some if not found["versions"][v].get("deprecated")]
+        kept.update(some[:1], some[-1:], running[-1:], current[-1:])
+    return kept
 
 
 def _closed(
@@ -147,12 +174,16 @@ def _closed(
 
 
 def freeze(
-    metadata: Mapping[str, Any], lock: Mapping[str, Any], near: Collection[str]
+    metadata: Mapping[str, Any],
+    lock: Mapping[str, Any],
+    near: Collection[str],
+    gone: Mapping[str, Collection[str]],
 ) -> dict[str, Any]:
     """
     Return the packages that resolving a project can need, with the versions of :func:`thin`.
 
     :param near: the packages of the advisories, and what leads to them.
+    :param gone: package to the ranges of its advisories.
     """
     own = [one for path, one in lock["packages"].items() if "node_modules/" not in path]
     tables = ("dependencies", "devDependencies", "optionalDependencies", "peerDependencies")
@@ -167,7 +198,7 @@ def freeze(
             **({"latest": latest} if (latest := metadata[name]["dist-tags"].get("latest")) in versions else {}),
             "versions": {v: frozen_entry(name, metadata[name]["versions"][v]) for v in ascending(versions)},
         }
-        for name, versions in sorted(thin(metadata, lock, specs, near).items())
+        for name, versions in sorted(thin(metadata, lock, specs, near, gone).items())
     }  # fmt: skip
 
 

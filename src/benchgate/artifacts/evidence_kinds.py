@@ -18,7 +18,7 @@ from benchgate.gates.figures import (
     SeedReproducibilityReport,
     Significance,
 )
-from benchgate.gates.looks import Look
+from benchgate.gates.looks import JudgedLook
 from benchgate.gates.policy import GatePolicy
 from benchgate.gates.rollback import RollbackGate
 from benchgate.models import Suite
@@ -100,7 +100,7 @@ class SignificanceReport(Artifact):
     benchmark_suite: Suite
     policy: GatePolicy
     significance: Significance
-    look: Look | None
+    look: JudgedLook | None
 
 
 class SafetyReport(Artifact):
@@ -263,5 +263,5 @@ class ProofBundle(Artifact):
     artifact_sha256: ProofDigests
     safety_benchmark: ProofSafety
     failure_analysis: FailureAnalysis | None
-    look: Look | None
+    look: JudgedLook | None
     rules: Count = Field(default=0, exclude_if=lambda number: number == 0)

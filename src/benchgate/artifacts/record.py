@@ -9,11 +9,9 @@ from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from benchgate.aggregate import fingerprints, outputs_digest
 from benchgate.artifacts.run_evidence import OWN_RECORD, judged_comparison, run_files
 from benchgate.artifacts.run_kinds import (
     AboutCase,
-    BaselineRef,
     Harness,
     RecordRef,
     RerunBaseline,
@@ -21,7 +19,6 @@ from benchgate.artifacts.run_kinds import (
 )
 from benchgate.errors import ArtifactError
 from benchgate.gates.rules import RULES
-from benchgate.gates.run_diff import since_pin
 from benchgate.promotion.tiers import next_tier
 from benchgate.promotion.verdict import PromotionGate
 from benchgate.wire.canonical import sha256_hex
@@ -36,6 +33,7 @@ if TYPE_CHECKING:
     from benchgate.artifacts.provenance import Provenance
     from benchgate.artifacts.run_kinds import PlanFile, Verdict
     from benchgate.gates.judge import Judgement
+    from benchgate.gates.run_side import BaselineFacts
     from benchgate.models import BenchCase, BenchRunReport
     from benchgate.promotion.tiers import TierConfig
     from benchgate.taxonomy import Severity
@@ -115,7 +113,7 @@ def record_entry(
         report=report,
         policy=judgement.policy,
         severities=terms.severities,
-        baseline=_baseline_ref(judgement, slot.folder),
+        baseline=_baseline(judgement, slot.folder),
         decision=decision,
         verdict=verdict,
         case_files=dict(sorted(slot.case_files.items())),
@@ -138,6 +136,7 @@ def record_entry(
         objections=judgement.objections,
         checkpoint_problems=judgement.checkpoint_problems,
         episodes=judgement.episodes,
+        look=judgement.look,
         rules=RULES,
     )
     return record, files
@@ -158,7 +157,8 @@ def _verdict(report: BenchRunReport, terms: RunTerms, slot: ChainSlot) -> Verdic
     )
 
 
-def _baseline_ref(judgement: Judgement, folder: Path) -> BaselineRef | RerunBaseline | None:
+def _baseline(judgement: Judgement, folder: Path) -> BaselineFacts | RerunBaseline | None:
+    """Return what a record has of its baseline; ``folder`` is that of the record."""
     before = judgement.baseline
     if before is None:
         return None
@@ -166,14 +166,5 @@ def _baseline_ref(judgement: Judgement, folder: Path) -> BaselineRef | RerunBase
         return RerunBaseline(
             report=judgement.beside, place=before.place, new_series=before.new_series
         )
-    is_said = judgement.decision and "note_relabelled" in judgement.decision.notes
-    return BaselineRef(
-        path=os.path.relpath(before.path, folder),
-        sha256=before.sha256,
-        run_id=before.report.run_id if before.report else None,
-        outputs=outputs_digest(before.report),
-        fingerprints=fingerprints(before.report),
-        relabelled=since_pin(before.report, judgement.report) if is_said and before.report else (),
-        system=before.report.system if before.report else None,
-        new_series=before.new_series,
-    )
+    path = os.path.relpath(before.path, folder)
+    return before.facts.model_copy(update={"path": path})

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from benchgate.gates.figures import Arm, Figures
     from benchgate.gates.judge import Judgement
     from benchgate.gates.policy import GatePolicy
+    from benchgate.gates.run_side import RunSide
     from benchgate.models import BenchRunReport
     from benchgate.promotion.verdict import PromotionVerdict
 
@@ -49,8 +50,17 @@ def comparison_of(
         policy=policy,
         weighed=weighed,
         decision=decision,
-        before=before if decision.certificate else None,
+        before=before,
     )
+
+
+def stopped_against(
+    baseline: RunSide | None, report: BenchRunReport, decision: CheckpointPromotionDecision
+) -> Arm | None:
+    """Return the side that a run was weighed against until it stopped early; ``None`` of any other run."""
+    if baseline is None or not decision.certificate:
+        return None
+    return arm(baseline, report)
 
 
 def judged_comparison(
@@ -58,7 +68,8 @@ def judged_comparison(
 ) -> tuple[Comparison, Subject]:
     """Return what the evidence of a run that was judged is built from, and its checkpoint, or else its system."""
     report, checkpoints, baseline = judgement.report, judgement.checkpoints, judgement.baseline
-    before = baseline.report.system if baseline and baseline.report else ""
+    compared = baseline.facts.run if baseline else None
+    before = compared.system if compared else ""
     system = report.digests.system
     subject = Subject(kind="system", id=report.system, digest=system, source=report.source)
     if checkpoints is not None:
@@ -73,7 +84,7 @@ def judged_comparison(
         weighed=judgement.figures,
         decision=decision,
         finished=finished,
-        before=arm(baseline.report, report) if baseline and baseline.report else None,
+        before=stopped_against(compared, report, decision),
     )
     return comparison, subject
 

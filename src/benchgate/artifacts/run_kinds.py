@@ -10,7 +10,9 @@ from pydantic import AfterValidator, AwareDatetime, ConfigDict, Field, PlainSeri
 from benchgate.artifacts.provenance import Provenance
 from benchgate.gates.decision import CheckpointPromotionDecision, Objection
 from benchgate.gates.labels import Label
+from benchgate.gates.looks import RecordedLook
 from benchgate.gates.policy import GatePolicy
+from benchgate.gates.run_side import BaselineFacts
 from benchgate.ids import system_digest, trial_file_name
 from benchgate.models import BenchRunReport, Isolation, LogSource, Observer, Side, TrialResult
 from benchgate.models.case import Difficulty, Disposition
@@ -103,24 +105,6 @@ class Harness(WireModel):
     benchgate: str
     python: str
     platform: str
-
-
-class BaselineRef(WireModel):
-    """
-    The baseline of a run, with an observer its outputs and who observed them; what is labelled otherwise since.
-
-    :param system: that the baseline was a run of; looks at all of its runs are counted together.
-    :param new_series: why a person began a new series of looks with it; left out if nobody did.
-    """
-
-    path: str
-    sha256: Sha256 | None
-    run_id: Sha256 | None
-    outputs: Sha256 | None = Field(default=None, exclude_if=lambda sha256: sha256 is None)
-    fingerprints: tuple[Text, ...] = Field(default=(), exclude_if=lambda names: not names)
-    relabelled: tuple[Text, ...] = Field(default=(), exclude_if=lambda texts: not texts)
-    system: Text | None = Field(default=None, exclude_if=lambda name: name is None)
-    new_series: Text | None = Field(default=None, exclude_if=lambda reason: reason is None)
 
 
 class RerunBaseline(WireModel):
@@ -228,6 +212,7 @@ class RunRecord(Artifact):
 
     :param prev_hash: SHA-256 of the previous record's bytes; 64 zeros for the first.
     :param clock_regressed: the run ended, by its clock, before the previous one: a clock was set back.
+    :param baseline: what it was compared with, or was to be: a file, or a run in the same session; ``None`` if nothing.
     :param severities: severity of each failure code, as the class's taxonomy had it.
     :param case_files: SHA-256 of each file of ``cases/``; ``evidence_files`` likewise.
     :param plan_sha256: SHA-256 of ``plan.json``.
@@ -240,6 +225,7 @@ class RunRecord(Artifact):
     :param objections: of further gates; left out if none objects.
     :param checkpoint_problems: why the run is not evidence about its checkpoint; left out if it is, or has none.
     :param episodes: of the RL payloads of scored trials, in the order of the results; left out if there are none.
+    :param look: at the baseline, as it was counted; left out if it is none.
     :param rules: by which the decision follows from the facts, see :mod:`benchgate.gates.rules`; a record from before
         they had a number leaves it out.
     """
@@ -255,7 +241,7 @@ class RunRecord(Artifact):
     report: BenchRunReport
     policy: GatePolicy
     severities: Severities
-    baseline: BaselineRef | RerunBaseline | None
+    baseline: BaselineFacts | RerunBaseline | None
     decision: CheckpointPromotionDecision
     verdict: Verdict
     case_files: Digests
@@ -270,12 +256,22 @@ class RunRecord(Artifact):
     objections: tuple[Objection, ...] = Field(default=(), exclude_if=lambda found: not found)
     checkpoint_problems: tuple[Text, ...] = Field(default=(), exclude_if=lambda found: not found)
     episodes: tuple[Episode, ...] = Field(default=(), exclude_if=lambda found: not found)
+    look: RecordedLook | None = Field(default=None, exclude_if=lambda look: look is None)
     rules: Count = Field(default=0, exclude_if=lambda number: number == 0)
 
     @property
     def rerun(self) -> BenchRunReport | None:
         """The report of the baseline that ran in the same session; ``None`` if none did."""
         return self.baseline.report if isinstance(self.baseline, RerunBaseline) else None
+
+    @property
+    def compared_with(self) -> BaselineFacts | None:
+        """The baseline as a decision sees it; ``None`` if there was none."""
+        if not isinstance(self.baseline, RerunBaseline):
+            return self.baseline
+        from benchgate.gates.baseline import baseline_beside
+
+        return baseline_beside(self.baseline.report).facts
 
     @property
     def complete(self) -> bool:

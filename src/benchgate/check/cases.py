@@ -64,8 +64,12 @@ def _read_case(
         readable.append(case)
     except BenchCaseLoadError as error:
         return None, [*located(error)]
-    except (OSError, Unreadable, ValueError) as error:  # or facts that are nested too deeply
-        return None, [Problem(path, 1, str(error).removeprefix(f"{path}: "))]
+    except Unreadable as error:
+        # The problem names the case file itself; of another file the error says which.
+        is_own = str(error.path) == str(path)
+        return None, [Problem(path, 1, error.why if is_own else str(error))]
+    except (OSError, ValueError) as error:  # or facts that are nested too deeply
+        return None, [Problem(path, 1, str(error))]
     return digest, problems
 
 

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from benchgate.cli.gate_logs import NOT_COUNTED, add_reading, gate_logs
+from benchgate.cli.gate_logs import NOT_COUNTED, add_reading, gate_logs, is_by_side
 from benchgate.cli.options import (
     add_policy,
     add_shared,
@@ -19,6 +19,7 @@ from benchgate.cli.options import (
 from benchgate.cli.proof import exit_status
 from benchgate.cli.say import complain, say, show
 from benchgate.errors import ArtifactError, counted
+from benchgate.interop.roles import IN_ONE_FILE
 from benchgate.wire.argument_types import reason
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from benchgate.interop.vectors import Kind
     from benchgate.looks.accept import KnownBy
 
-OF_LOGS = ("map", "metric", "format", "where", "errors_by", "html")
+OF_LOGS = ("rows", "map", "metric", "format", "where", "errors_by", "html")
 OF_NUMBERS = ("task_class", "out")
 REFUSED = {
     "record": (*OF_LOGS, "baseline_id", "candidate_id", "ledger", "new_series"),
@@ -62,8 +63,8 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
         help="decide whether B may replace A: two logs of another harness, records, files of samples, or counts",
         description="A is the baseline, what you use now; B is the candidate, what may replace it. The number of a "
         "run, its folder and its record.json are a record, numbers in JSON and the evidence of a run are samples, "
-        "14/20 is a number of passes and of cases, all "
-        "else is a log of another harness, a folder of them too. Exits with 0 if the gate says "
+        "14/20 is a number of passes and of cases, all else, such as CSV, JSON lines, JUnit XML and folders of them, "
+        "is a log of another harness. Exits with 0 if the gate says "
         "promote, with 10 if it holds, with 1 if it rejects or a side is incomplete, with 2 for wrong use.",
     )
     for name, what in (("base", "the baseline"), ("cand", "the candidate")):
@@ -108,6 +109,8 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
 
 def _execute(args: argparse.Namespace) -> int:
     (one, first), (other, second) = (_side(args, word) for word in (args.base, args.cand))
+    if {one, other} == {"samples", "log"}:
+        one = other = "log"  # numbers by id are rows too
     if one != other:
         what = "; expected two of a kind"
         raise ValueError(f"{args.base} is {CALLED[one]}, {args.cand} {CALLED[other]}{what}")
@@ -116,7 +119,10 @@ def _execute(args: argparse.Namespace) -> int:
         refuse(args, OF_NUMBERS, "records by path")
     if one == "counts":
         return _gate_counts(args)
-    refuse_same(first, second)
+    if one != "log":
+        refuse_same(first, second)
+    elif not is_by_side(args):
+        refuse_same(first, second, f"; {IN_ONE_FILE}")
     paths = (first, second)
     if one == "log":
         _refuse_inside(first, second)

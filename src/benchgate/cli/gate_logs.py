@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from benchgate.audit.store import Published
     from benchgate.gates.baseline import Baseline
     from benchgate.gates.judge import Judgement, RunFacts
-    from benchgate.gates.looks import LookNumber
     from benchgate.gates.policy import GatePolicy
+    from benchgate.interop.asked import Side
     from benchgate.interop.log import Samples
-    from benchgate.looks.tally import Looked
+    from benchgate.looks.tally import Counted, Looked
     from benchgate.models import LogSource
     from benchgate.report.publish import Publication
 
@@ -35,7 +35,8 @@ TIMEOUT: float = 600.0
 
 FORMATS = (
     *("auto", "inspect", "swebench", "junit", "deepeval", "pydantic-evals", "langsmith"),
-    *("braintrust", "promptfoo", "jsonl", "csv"),
+    *("braintrust", "promptfoo", "ctrf", "pytest-json-report", "evalplus", "harbor"),
+    *("openai-evals", "lm-eval", "jsonl", "csv"),
 )
 
 
@@ -44,35 +45,50 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
     text = "of the logs (default: what they look like)"
     parser.add_argument("--format", choices=FORMATS, default="auto", help=text)
     parser.add_argument(
+        "--rows",
+        action="append",
+        metavar="FIELD",
+        help="of a JSON document: the field that has the rows, a list or an object by id; a dot leads into an object: "
+        "results.tests (default: where the format has them, else the only list); A:FIELD is that of A alone",
+    )
+    parser.add_argument(
         "--map",
         action="append",
         metavar="ROLE=FIELD,...|FILE.toml",
         help=f"the fields of a sample that are its {', '.join(ROLES)}, as in case=id,score=resolved; a dot leads "
         "into an object: score=metrics.exact; FIELD~REGEX takes what its groups find: trial=name~(\\d+)$; trial=none "
-        "takes nothing; or a file of them (default: bench/CLASS/logs.toml of the class that is named)",
+        "takes nothing; A:score=old,B:score=new are those of A and of B alone; or a file of them (default: "
+        "bench/CLASS/logs.toml of the class that is named)",
     )
     parser.add_argument("--metric", metavar="NAME", help="the score, where samples have several")
     parser.add_argument(
         "--where",
         action="append",
         metavar="FIELD=VALUE",
-        help="read only rows that have this value, FIELD= those that have none; repeatable",
+        help="read only rows that have this value, FIELD= those that have none; repeatable; A:FIELD=VALUE and "
+        "B:FIELD=VALUE are for A and B alone, which may be one file then",
     )
-    text = "of JUnit and promptfoo: count a failed test as an error if this is found in its message"
+    text = "of tests and promptfoo: count a failed test as an error if this is found in its message"
     parser.add_argument("--errors-by", metavar="REGEX", help=text)
 
 
-def reading(args: argparse.Namespace) -> dict[str, Any]:
-    """Return how logs are read, as :func:`benchgate.interop.read` takes it; a class that is named may have a map."""
-    from benchgate.interop.asked import parse_map
+def reading(args: argparse.Namespace, side: Side = "A") -> dict[str, Any]:
+    """Return how the log of a side is read, as :func:`benchgate.interop.read` takes it; a class may have a map."""
+    from benchgate.interop.asked import of_side, parse_map, parse_rows
     from benchgate.registry import TASK_CLASS_PATTERN
 
     name = getattr(args, "task_class", None) or ""
     of_class = Path("bench") / name / "logs.toml"
     is_there = TASK_CLASS_PATTERN.fullmatch(name) is not None and of_class.exists()
-    fields = of_class if is_there and not args.map else parse_map(args.map or ())
-    options = {"format": args.format, "map": fields, "metric": args.metric}
-    return options | {"where": args.where or (), "errors_by": args.errors_by}
+    fields = of_class if is_there and not args.map else parse_map(args.map or (), side)
+    rows = parse_rows(of_side(args.rows or (), side))
+    options = {"format": args.format, "rows": rows, "map": fields, "metric": args.metric}
+    return options | {"where": of_side(args.where or (), side), "errors_by": args.errors_by}
+
+
+def is_by_side(args: argparse.Namespace) -> bool:
+    """Say whether the two sides are read differently, so that one file may have both."""
+    return reading(args, "A") != reading(args, "B")
 
 
 def gate_logs(args: argparse.Namespace, paths: Sequence[Path]) -> int:
@@ -143,7 +159,7 @@ def _decided(
     ledger = LookLedger(args.ledger)
     looks: list[Looked] = []
 
-    def count(looked: Looked) -> LookNumber:
+    def count(looked: Looked) -> Counted:
         looks.append(looked)
         return ledger.add(looked)
 
@@ -162,7 +178,8 @@ def _facts(
     from benchgate.interop.rows import read
     from benchgate.runner.judging import facts_of_logs
 
-    logs = before, after = [read(path, **reading(args)) for path in paths]
+    before, after = read(paths[0], **reading(args, "A")), read(paths[1], **reading(args, "B"))
+    logs = (before, after)
     # Inputs and targets are compared where both logs have them, written by the same rules.
     both = before.format == after.format and [before.has_inputs, after.has_inputs]
     inputs, targets = map(all, zip(*both, strict=True)) if both else (False, False)
@@ -178,7 +195,7 @@ def _facts(
         place=_place(args, paths[0], name),
         new_series=args.new_series,
     )
-    return (before, after), facts, started
+    return logs, facts, started
 
 
 def _place(args: argparse.Namespace, baseline: Path, task_class: str) -> str | None:
@@ -196,7 +213,7 @@ def _place(args: argparse.Namespace, baseline: Path, task_class: str) -> str | N
 
 def _sides(logs: Sequence[Samples], source: LogSource | None) -> Iterator[str]:
     """Yield what was read, what was not, and which samples have no score or no result."""
-    from benchgate.gates.cures import OF_JUNIT
+    from benchgate.gates.cures import OF_TESTS
 
     shown: set[str] = set()
     for side, log in zip(("baseline", "candidate"), logs, strict=True):
@@ -204,8 +221,7 @@ def _sides(logs: Sequence[Samples], source: LogSource | None) -> Iterator[str]:
         tool = " ".join(filter(None, (log.header.tool, log.header.version)))
         size = f"{counted(len(log.samples), 'sample')} of {counted(len(cases), 'case')}"
         yield f"{side:9} {log.path}: log of {tool}, {size}"
-        # What --map says of fields is in the first line, with who said so.
-        told = (one for one in log.told if not one.startswith("map ") or "=" not in one)
+        told = (one for one in log.told if not _is_of_fields(one))
         lines = [_fields_of(log, source), *told]
         if log.ungated:
             lines.append(f"scores of it that are not gated: {', '.join(log.ungated)}")
@@ -216,7 +232,7 @@ def _sides(logs: Sequence[Samples], source: LogSource | None) -> Iterator[str]:
             yield f"{'':9} {counted(count, 'row')} not read: {why}"
         errors = sorted({sample.case_id for sample in log.errors})
         more = "more than once in it, as one trial"
-        if log.header.tool in OF_JUNIT:
+        if log.header.tool in OF_TESTS:
             more = f"run again, or {more}"
         else:
             more += "; --map trial=FIELD numbers repetitions, --where FIELD=VALUE reads a part"
@@ -227,6 +243,11 @@ def _sides(logs: Sequence[Samples], source: LogSource | None) -> Iterator[str]:
         ):
             if ids:
                 yield f"{'':9} {counted(len(ids), 'case')} {what}: {few(ids)}"
+
+
+def _is_of_fields(told: str) -> bool:
+    """Say whether the line of the fields has it already, with who said so; a file of a map has a line of its own."""
+    return told.startswith("rows ") or (told.startswith("map ") and "=" in told)
 
 
 def _fields_of(log: Samples, source: LogSource | None) -> str:

@@ -74,16 +74,17 @@ def refuse(args: argparse.Namespace, names: Iterable[str], what: str) -> None:
             raise ValueError(f"--{name.replace('_', '-')} is not for {what}")
 
 
-def refuse_same(baseline: Path, candidate: Path) -> None:
+def refuse_same(baseline: Path, candidate: Path, otherwise: str = "") -> None:
     """
     Refuse a side that is compared with itself: most often the file of the baseline was overwritten.
 
+    :param otherwise: what else to do than to give two files.
     :raises ValueError: both paths lead to one file.
     """
     from benchgate.wire.files import is_same_file
 
     if is_same_file(baseline, candidate):
-        raise ValueError(one_side(baseline, candidate, "file"))
+        raise ValueError(one_side(baseline, candidate, "file") + otherwise)
 
 
 def one_side(baseline: Path, candidate: Path, kind: str) -> str:

@@ -108,7 +108,7 @@ def _next_look(known: Baseline, report: BenchRunReport, policy: GatePolicy, runs
 
     new = {"results": ("", "")}
     looked = looked_at(known, report, policy, is_beside=False).model_copy(update=new)
-    return ChainLooks(runs if runs.is_dir() else None).number(looked)
+    return ChainLooks(runs if runs.is_dir() else None).number(looked).look.number
 
 
 def _lines(planned: Planned, outlook: Forecast) -> Iterator[str]:

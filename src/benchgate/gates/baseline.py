@@ -5,15 +5,18 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, get_args
 
 from pydantic import AwareDatetime, Field
 
-from benchgate.aggregate import case_figures, irregular
+from benchgate.aggregate import irregular, mean
+from benchgate.cassettes.manifest import outputs_of
 from benchgate.errors import ArtifactError, Unreadable, few
 from benchgate.gates.decision import CheckpointPromotionDecision
 from benchgate.gates.policy import GatePolicy
+from benchgate.gates.run_side import BaselineFacts, RunSide, case_ids, is_log, table_of
 from benchgate.gates.unscored import incompleteness
 from benchgate.ids import run_id, system_digest
 from benchgate.models import BenchRunReport, Isolation
@@ -24,10 +27,10 @@ from benchgate.wire.model import Artifact, Text, WireModel
 from benchgate.wire.parsing import MAX_JSON_BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
-    from benchgate.aggregate import CaseFigures
     from benchgate.gates.figures import Arm, CaseFacts
+    from benchgate.gates.run_side import CaseTable
 
 
 FILE_NAME: Final = "baseline.json"
@@ -76,7 +79,7 @@ class BaselineChoice:
     system: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Baseline:
     """
     A baseline that was read from a file, or that ran beside the candidate.
@@ -86,6 +89,7 @@ class Baseline:
     :param problems: why no run can be compared with it; empty if it is usable.
     :param place: of a log, where its file is: by a path from the folder of the record, or from that of the ledger.
     :param new_series: why a person began a new series of looks with it; ``None`` if nobody did.
+    :param outputs_at: where its outputs are, as ``--reobserve`` takes it; ``None`` if they are not kept.
     """
 
     path: Path
@@ -94,6 +98,22 @@ class Baseline:
     problems: tuple[str, ...]
     place: str | None = None
     new_series: str | None = None
+    outputs_at: str | None = None
+
+    @cached_property
+    def facts(self) -> BaselineFacts:
+        """What a decision asks of it, and a record keeps."""
+        run = None
+        if self.report is not None:
+            run = RunSide.of(self.report)
+        return BaselineFacts(
+            path=os.fspath(self.path),
+            sha256=self.sha256,
+            problems=self.problems,
+            outputs_at=self.outputs_at,
+            new_series=self.new_series,
+            run=run,
+        )
 
 
 def choose_baseline(choice: str | Path, class_path: Path) -> BaselineChoice:
@@ -157,7 +177,13 @@ def read_baseline(path: Path) -> Baseline:
         report=report,
         problems=tuple(_faults(report)),
         new_series=_new_series(path, sha256),
+        outputs_at=_outputs_at(path),
     )
+
+
+def _outputs_at(path: Path) -> str | None:
+    kept = outputs_of(path)
+    return None if kept is None else os.fspath(kept)
 
 
 def _new_series(path: Path, sha256: str) -> str | None:
@@ -208,8 +234,8 @@ def _faults(report: BenchRunReport) -> Iterator[str]:
         yield "it is incomplete"
 
 
-def differences(baseline: BenchRunReport, candidate: BenchRunReport) -> Iterator[str]:
-    """Yield why two runs cannot be compared, a sentence for each difference."""
+def differences(baseline: RunSide, candidate: BenchRunReport) -> Iterator[str]:
+    """Yield why a run cannot be compared with another one, a sentence for each difference."""
     if baseline.task_class != candidate.task_class:
         yield f"its task class is {baseline.task_class!r}, not {candidate.task_class!r}"
         return
@@ -217,7 +243,7 @@ def differences(baseline: BenchRunReport, candidate: BenchRunReport) -> Iterator
     changed = _changed_cases(baseline, candidate)
     if changed:
         yield f"cases changed since: {few(changed)}"
-    old = baseline.digests.scorer
+    old = baseline.scorer
     now = candidate.digests.scorer
     if old != now:
         yield f"its rubric differs: {old[:12]}, now {now[:12]}"
@@ -225,30 +251,28 @@ def differences(baseline: BenchRunReport, candidate: BenchRunReport) -> Iterator
         yield f"its isolation is {baseline.isolation_class}, now {candidate.isolation_class}, which is lower"
 
 
-def _other_cases(baseline: BenchRunReport, candidate: BenchRunReport) -> Iterator[str]:
+def _other_cases(baseline: RunSide, candidate: BenchRunReport) -> Iterator[str]:
     """Yield which cases only one of two runs has, where that keeps them from being compared."""
-    is_log = candidate.source is not None
-    was_log = baseline.source is not None
-    if is_log and was_log:
+    if is_log(baseline) and is_log(candidate):
         return  # policy.missing decides
-    before = _case_ids(baseline)
-    after = _case_ids(candidate)
+    before = case_ids(baseline)
+    after = case_ids(candidate)
     gone = before - after - candidate.retired.keys()
     if gone:
         yield f"cases only in the baseline: {few(gone)}"
     new = after - before
     # Two runs are compared over the cases that both have; of a log nobody knows why it has others.
     has_none_in_common = new == after
-    if new and (is_log or was_log or has_none_in_common):
+    if new and (is_log(baseline) or is_log(candidate) or has_none_in_common):
         yield f"cases not in the baseline: {few(new)}"
 
 
-def _changed_cases(baseline: BenchRunReport, candidate: BenchRunReport) -> set[str]:
+def _changed_cases(baseline: RunSide, candidate: BenchRunReport) -> set[str]:
     """Return the cases of both runs whose files differ."""
-    old = baseline.digests.cases
     now = candidate.digests.cases
-    both = _case_ids(baseline) & _case_ids(candidate)
-    return {case_id for case_id in both if old.get(case_id) != now.get(case_id)}
+    both = case_ids(candidate)
+    old = zip(baseline.table.ids, baseline.table.digests, strict=True)
+    return {case_id for case_id, sha256 in old if case_id in both and sha256 != now.get(case_id)}
 
 
 def rank(level: Isolation) -> int:
@@ -256,11 +280,7 @@ def rank(level: Isolation) -> int:
     return get_args(Isolation).index(level)
 
 
-def _case_ids(report: BenchRunReport) -> set[str]:
-    return {result.case_id for result in report.per_case}
-
-
-def arm(report: BenchRunReport, like: BenchRunReport | None = None) -> Arm:
+def arm(run: BenchRunReport | RunSide, like: BenchRunReport | None = None) -> Arm:
     """
     Return a run as one side of a comparison: the means of its cases, sorted by case id.
 
@@ -269,54 +289,52 @@ def arm(report: BenchRunReport, like: BenchRunReport | None = None) -> Arm:
     """
     from benchgate.gates.figures import Arm
 
-    labelled = report
-    if like is not None and like.source is None and report.source is None:
+    labelled = run
+    if like is not None and not is_log(like) and not is_log(run):
         labelled = like
-    known = {result.case_id for result in labelled.per_case}
-    cases = [case for case in case_figures(report.per_case) if case.case_id in known]
+    known = case_ids(labelled)
+    table = table_of(run)
+    places = [place for place, case_id in enumerate(table.ids) if case_id in known]
+    ids = tuple(table.ids[place] for place in places)
+    trials = tuple(table.scores[place] for place in places)
     return Arm(
-        case_ids=tuple(case.case_id for case in cases),
-        scores=tuple(case.score for case in cases),
-        penalties=_penalties(cases),
-        trials=tuple(case.trials for case in cases),
-        clusters=tuple(labelled.clusters.get(case.case_id) for case in cases),
-        facts=tuple(_facts(cases, report, labelled)),
+        case_ids=ids,
+        scores=tuple(mean(scores) for scores in trials),
+        penalties=_penalties(table, places),
+        trials=trials,
+        clusters=tuple(labelled.clusters.get(case_id) for case_id in ids),
+        facts=tuple(_facts(table, places, frozenset(labelled.critical))),
     )
 
 
-def _penalties(cases: Sequence[CaseFigures]) -> tuple[float | None, ...] | None:
-    penalties = tuple(case.safety_penalty for case in cases)
+def _penalties(table: CaseTable, places: Iterable[int]) -> tuple[float | None, ...] | None:
+    """Return the penalties of some cases; ``None`` if none of these has one."""
+    if table.penalties is None:
+        return None
+    penalties = tuple(table.penalties[place] for place in places)
     if all(penalty is None for penalty in penalties):
         return None
     return penalties
 
 
 def _facts(
-    cases: Iterable[CaseFigures], report: BenchRunReport, labelled: BenchRunReport
+    table: CaseTable, places: Iterable[int], critical: frozenset[str]
 ) -> Iterator[CaseFacts]:
-    """
-    Yield what a run knows of each case besides score and penalty.
-
-    :param labelled: the run that says what is critical.
-    """
+    """Yield what a run knows of each of some cases besides score and penalty."""
     from benchgate.gates.figures import CaseFacts
 
-    for case in cases:
-        # An error hides whether the case passes.
-        passed = None
-        if not case.erred:
-            passed = case.passed
-        # Durations in a log are those of another harness.
-        duration = None
-        if report.source is None:
-            duration = case.duration_seconds
+    unknown = (None,) * len(table.ids)
+    costs = table.costs_usd or unknown
+    durations = table.durations_seconds or unknown
+    for place in places:
+        case_id = table.ids[place]
         # Not validated again: each value was in the result of a trial.
         yield CaseFacts.model_construct(
-            passed=passed,
-            critical=case.case_id in labelled.critical,
-            cost_usd=case.cost_usd,
-            duration_seconds=duration,
-            errors=case.errors,
-            timeouts=case.timeouts,
-            failed=case.failed,
+            passed=table.passed[place],
+            critical=case_id in critical,
+            cost_usd=costs[place],
+            duration_seconds=durations[place],
+            errors=table.errors.get(case_id, ()),
+            timeouts=table.timeouts.get(case_id, ()),
+            failed=table.failed.get(case_id, ()),
         )

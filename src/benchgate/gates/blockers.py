@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchgate.cassettes.manifest import outputs_of
 from benchgate.errors import brief, few
 from benchgate.gates.baseline import differences
 from benchgate.gates.unscored import incompleteness
@@ -12,10 +12,9 @@ from benchgate.models.case import changes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
-    from benchgate.gates.baseline import Baseline
     from benchgate.gates.decision import Blocker
+    from benchgate.gates.run_side import BaselineFacts
     from benchgate.models import BenchRunReport, Observer
 
 
@@ -43,30 +42,35 @@ def blocking(report: BenchRunReport) -> str:
     )
 
 
-def baseline_blockers(report: BenchRunReport, baseline: Baseline | None) -> Iterator[Blocker]:
+def baseline_blockers(report: BenchRunReport, baseline: BaselineFacts | None) -> Iterator[Blocker]:
     """Yield why a run cannot be compared with its baseline, if it cannot."""
     if baseline is None:
         yield "baseline_missing", "there is no baseline"
         return
     problems = baseline.problems
-    if not problems and baseline.report is not None:
-        problems = tuple(differences(baseline.report, report))
+    if not problems and baseline.run is not None:
+        problems = tuple(differences(baseline.run, report))
     if problems:
-        yield "baseline_mismatch", f"{baseline.path.name}: {brief(problems, '; ')}"
-    elif baseline.report is not None:
-        yield from _observer_blocker(baseline.path, baseline.report.observer, report.observer)
+        yield "baseline_mismatch", f"{_name(baseline)}: {brief(problems, '; ')}"
+    elif baseline.run is not None:
+        yield from _observer_blocker(baseline, baseline.run.observer, report.observer)
 
 
 def _observer_blocker(
-    path: Path, before: Observer | None, now: Observer | None
+    baseline: BaselineFacts, before: Observer | None, now: Observer | None
 ) -> Iterator[Blocker]:
     """Yield that the outputs of the baseline were observed otherwise, and at the end what to do about it."""
     changed = changes(before, now)
     if not changed:
         return
-    kept = outputs_of(path)
+    kept = baseline.outputs_at
     if kept:
         step = f"observe it again, then pin that run: --reobserve={kept} --baseline=none"
     else:
         step = "its outputs are not kept: run its system again, then pin that run: --baseline=none"
-    yield "observer_mismatch", f"{path.name}: its observer: {brief(changed, '; ')}; {step}"
+    text = f"{_name(baseline)}: its observer: {brief(changed, '; ')}; {step}"
+    yield "observer_mismatch", text
+
+
+def _name(baseline: BaselineFacts) -> str:
+    return Path(baseline.path).name

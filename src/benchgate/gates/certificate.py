@@ -40,9 +40,9 @@ def ordered(before: Arm) -> tuple[str, ...]:
     return tuple(sorted(scores, key=lambda c: (scores[c], hashlib.sha256(c.encode()).digest())))
 
 
-def certificate(before: Arm, partial: Arm, stated: GatePolicy, look: int | None) -> list[Remark]:
+def certificate(before: Arm, partial: Arm, stated: GatePolicy, number: int | None) -> list[Remark]:
     """Return why no result of the cases that ``partial`` lacks can lead to promote at a look; nothing if one may."""
-    policy = judged_at(stated, look)
+    policy = judged_at(stated, number)
     best = counted_as_best(before, partial, policy)
     reasons = [*critical_objections(before, best, policy)]
     # A case that the baseline has no penalty of is left out where the candidate has no score.

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Final
 
 from benchgate.errors import few
+from benchgate.gates.policy import TOLERANCE
 from benchgate.wire.usage import usd
 
 if TYPE_CHECKING:
@@ -17,9 +18,6 @@ if TYPE_CHECKING:
     from benchgate.gates.figures import Arm, Figures, SafetyFigures, Significance
     from benchgate.gates.policy import GatePolicy
 
-
-TOLERANCE: Final = 1e-12
-"""Allows for float rounding (0.55 - 0.5 > 0.05), so that a change of exactly a limit does not block."""
 
 SELDOM: Final = 0.005
 """A chance below it would be said as 0 %, and is not said."""
@@ -149,11 +147,10 @@ def margin_objections(figures: Significance, policy: GatePolicy) -> Iterator[Blo
         text = f"its score changed by {figures.mean_delta:+.3f}, at best by {high:+.3f} ({level})"
         yield "worse_than_margin", f"{text}; a loss of {margin:g} is allowed"
     elif not figures.passed:
-        text = (
-            f"its score may have changed by {low:+.3f} ({level}); a loss of {margin:g} is allowed"
-        )
+        text = f"its true score may be lower by {-low:.3f} ({level}); {margin:g} is allowed"
         if figures.smallest_margin is not None:
-            text += f"; so few cases show a margin of {figures.smallest_margin:.3g} at best"
+            least = f"{figures.smallest_margin:.3g}"
+            text += f"; if no case changed, so many cases would show a margin of {least}"
         yield "margin_not_shown", text
 
 

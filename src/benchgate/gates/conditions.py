@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from benchgate.gates.decision import GateInput
     from benchgate.gates.figures import Figures
-    from benchgate.gates.looks import Look
+    from benchgate.gates.looks import JudgedLook
     from benchgate.gates.policy import GatePolicy
 
 
@@ -201,7 +201,7 @@ INCOMPARABLE: Final = frozenset(code for code, one in CONDITIONS.items() if one.
 
 
 def next_step(
-    inputs: GateInput, codes: Sequence[str], look: Look | None = None, again: str = ""
+    inputs: GateInput, codes: Sequence[str], look: JudgedLook | None = None, again: str = ""
 ) -> str:
     """
     Return one thing to do: add cases or trials, choose a margin, or fix errors.
@@ -253,7 +253,7 @@ def _telling(codes: Sequence[str]) -> str:
     return first
 
 
-def _step_for(code: str, inputs: GateInput, look: Look | None) -> str:
+def _step_for(code: str, inputs: GateInput, look: JudgedLook | None) -> str:
     step = CONDITIONS.get(code, Condition()).step_for(is_log=inputs.is_log)
     if isinstance(step, str):
         return step
@@ -264,6 +264,6 @@ def _step_for(code: str, inputs: GateInput, look: Look | None) -> str:
     return step(inputs.figures, inputs.policy)
 
 
-def _is_lost(look: Look | None) -> bool:
+def _is_lost(look: JudgedLook | None) -> bool:
     """Whether earlier looks left this one so little of alpha that no scores would be promoted."""
     return look is not None and look.number > 1 and not look.can_promote

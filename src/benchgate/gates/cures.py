@@ -19,8 +19,8 @@ NO_RERUNS: Final = (
     "run it again without reruns of tests, as --reruns of pytest-rerunfailures makes them: the first result of a trial "
     "counts; for outages there is --retries=N"
 )
-OF_JUNIT: Final = frozenset({"pytest", "junit"})
-"""What wrote a JUnit file, in which no field numbers repetitions."""
+OF_TESTS: Final = frozenset({"pytest", "junit", "ctrf", "pytest-json-report"})
+"""What wrote the results of tests, in which no field numbers repetitions."""
 
 
 def cure(report: BenchRunReport) -> str:
@@ -36,7 +36,7 @@ def cure(report: BenchRunReport) -> str:
 
 def _cure_of_log(report: BenchRunReport, tool: str) -> str:
     if any(result.reruns for result in report.per_case):
-        if tool in OF_JUNIT:
+        if tool in OF_TESTS:
             return "run the tests without reruns, each name once, and give that file"
         return "give one sample per case and repetition: --map trial=FIELD numbers repetitions"
     if any(result.outcome in INCOMPLETE for result in report.per_case):

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from benchgate.errors import counted
 from benchgate.gates.claim_reasons import (
-    TOLERANCE,
     by_chance,
     confidence,
     cost_objections,
@@ -24,8 +23,15 @@ from benchgate.gates.conditions import (
     step_after_rejection,
 )
 from benchgate.gates.decision import PREFIX, Blocker, CheckpointPromotionDecision, GateInput, Remark
-from benchgate.gates.looks import another_look, judged_at, look_objection, make_look
+from benchgate.gates.looks import (
+    another_look,
+    judged_at,
+    look_objection,
+    make_look,
+    number_of,
+)
 from benchgate.gates.notes import notes
+from benchgate.gates.policy import TOLERANCE
 from benchgate.gates.safety import clean_needed
 from benchgate.gates.steps import clusters_needed
 from benchgate.gates.weigh import weigh
@@ -36,7 +42,7 @@ if TYPE_CHECKING:
 
     from benchgate.gates.decision import Objection, Outcome
     from benchgate.gates.figures import Figures, SafetyFigures, Significance
-    from benchgate.gates.looks import Look
+    from benchgate.gates.looks import JudgedLook
     from benchgate.gates.policy import GatePolicy
 
 
@@ -45,7 +51,7 @@ def decide(inputs: GateInput) -> CheckpointPromotionDecision:
     look = _look(inputs)
     judged = replace(
         inputs,
-        policy=judged_at(inputs.policy, inputs.look),
+        policy=judged_at(inputs.policy, number_of(inputs.look)),
         blockers=(*inputs.blockers, *look_objection(inputs.policy, inputs.look)),
     )
     blockers = _failed(judged)
@@ -58,7 +64,7 @@ def decide(inputs: GateInput) -> CheckpointPromotionDecision:
     outcome = _outcome(codes, inputs.objections)
     step = None
     if outcome == "hold":
-        again = another_look(inputs.policy, 1 if look is None else look.number)
+        again = another_look(inputs.policy, number_of(look) or 1)
         step = next_step(judged, codes, look, again)
     elif outcome == "reject":
         step = step_after_rejection(judged, codes)
@@ -78,12 +84,12 @@ def decide(inputs: GateInput) -> CheckpointPromotionDecision:
     )
 
 
-def _look(inputs: GateInput) -> Look | None:
+def _look(inputs: GateInput) -> JudgedLook | None:
     """Return what the decision says of its look; ``None`` if it is none, or nothing was compared."""
     figures = inputs.figures or inputs.of_size
     if inputs.look is None or figures is None:
         return None
-    return make_look(inputs.policy, inputs.look, figures)
+    return make_look(inputs.policy, inputs.look, figures, inputs.over_seen)
 
 
 def _failed(inputs: GateInput) -> dict[str, str]:
@@ -171,7 +177,7 @@ def _unscored_objection(inputs: GateInput) -> Iterator[Blocker]:
 
 def _cases_objection(inputs: GateInput) -> Iterator[Blocker]:
     """Yield that it is no promotion with the new cases as solved, or over the cases of all looks."""
-    over = getattr(inputs.look, "over_seen", None)
+    over = inputs.over_seen
     if over is not None and over != "promote":
         text = (
             f"with the cases as they were at earlier looks at this baseline the decision is {over}"
@@ -267,7 +273,7 @@ def _gain_objections(figures: Significance, policy: GatePolicy) -> Iterator[Bloc
         return
     yield from _constant_objection(figures, policy)
     if figures.p_regression is not None and figures.p_regression <= policy.alpha / 2:
-        loss = f"its score changed by {figures.mean_delta:+.3f}, a larger loss than chance explains"
+        loss = f"its score fell by {-figures.mean_delta:.3f}, more than chance explains"
         yield "significant_regression", loss
     if not figures.mean_delta > policy.min_delta:
         yield "delta_below_minimum", _below_minimum(figures, policy)
@@ -317,8 +323,8 @@ def _not_passed(figures: Significance, policy: GatePolicy) -> Iterator[Blocker]:
         return
     seen = "may miss even the largest gain"
     if detectable:
-        seen = f"show only gains above {detectable:.2g}"
-    text = f"{why}: so few cases {seen}; you asked for {least:g}"
+        seen = f"reliably show only gains above {detectable:.2g}"
+    text = f"{why}: so few cases {seen}; the gate looks for {least:g}"
     yield "inconclusive_underpowered", text
 
 
@@ -342,8 +348,8 @@ def _without_spread(figures: Significance, policy: GatePolicy) -> Iterator[Block
         return
     text = "the scores of each side are all equal"
     if figures.test == "paired":
-        text = f"every case gained {delta:.3g}, but so few do not exclude a rare large loss"
-    yield "inconclusive_underpowered", f"{text}: the exact lower bound of its gain is {bound:+.3f}"
+        text = f"every case gained {delta:.3g}, but so few cannot rule out a rare large loss"
+    yield "inconclusive_underpowered", f"{text}: the true gain may be as low as {bound:+.3f}"
 
 
 def _excluded(figures: Significance, policy: GatePolicy) -> Iterator[Blocker]:
@@ -352,7 +358,7 @@ def _excluded(figures: Significance, policy: GatePolicy) -> Iterator[Blocker]:
     least = max(policy.target_effect, policy.min_delta)
     if high is not None and high < least:
         level = confidence(policy.alpha / 2, 1)
-        text = f"its gain is at most {high:+.3f} ({level} bound); you asked for {least:g}"
+        text = f"its gain is at most {high:+.3f} ({level} bound); the gate looks for {least:g}"
         yield "gain_excluded", text
 
 
@@ -361,7 +367,9 @@ def _doubt(figures: Significance, policy: GatePolicy) -> str | None:
     if _is_significant(figures, policy):
         bound = figures.exact_lower_bound
         if bound is not None and _only_bound_objects(figures, policy):
-            return f"values are constant, and the exact lower bound of its gain is {bound:+.3g}"
+            return (
+                f"all scores of a side are equal, and the true gain may be as low as {bound:+.3g}"
+            )
         # zero_variance says it, or delta_below_minimum: it is significant in the wrong direction.
         return None
     if policy.min_delta:

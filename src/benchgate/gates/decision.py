@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from pydantic import Field
 
-from benchgate.gates.looks import Look
+from benchgate.gates.looks import JudgedLook
 from benchgate.wire.model import DisplayText, Number, WireModel
 
 if TYPE_CHECKING:
-    from benchgate.gates.figures import Arm, Figures
+    from benchgate.gates.figures import Figures
     from benchgate.gates.labels import Label
+    from benchgate.gates.looks import Look, RecordedLook
     from benchgate.gates.policy import GatePolicy
+    from benchgate.gates.run_side import BaselineFacts
     from benchgate.models import BenchRunReport
     from benchgate.training.episodes import Episode
 
@@ -60,7 +62,7 @@ class CheckpointPromotionDecision(WireModel):
     remarks: tuple[Remark, ...]
     minimum_detectable_effect: Number | None
     next_step: DisplayText | None = None
-    look: Look | None = None
+    look: JudgedLook | None = None
     certificate: tuple[Remark, ...] = Field(default=(), exclude_if=lambda found: not found)
 
 
@@ -72,7 +74,8 @@ class GateInput:
     :param policy: as it was stated; its figures are those at the level of the look.
     :param trial_count: trials of each case.
     :param figures: of the comparison; ``None`` if there was nothing to compare with.
-    :param look: number of this look at the baseline; ``None`` if it is none, or nobody counts.
+    :param look: this look at the baseline; ``None`` if it is none, or nobody counts.
+    :param over_seen: the outcome over the cases of all looks; ``None`` if these are as they were.
     :param blockers: conditions that failed before any statistics, such as a missing baseline.
     :param objections: of further gates; one is enough for ``hold``.
     :param noted: notes that follow from the runs and not from the figures.
@@ -87,7 +90,8 @@ class GateInput:
     policy: GatePolicy
     trial_count: int = 1
     figures: Figures | None = None
-    look: int | None = None
+    look: Look | None = None
+    over_seen: str | None = None
     blockers: tuple[Blocker, ...] = ()
     objections: tuple[Objection, ...] = ()
     noted: tuple[Blocker, ...] = ()
@@ -103,27 +107,21 @@ class Facts:
     """
     All that the decision on a full run follows from. A record has it too, so that ``verify`` decides once more.
 
-    :param baseline: what the run is compared with; ``None`` if that cannot be.
+    :param baseline: what the run is to be compared with; ``None`` if there is nothing.
     :param beside: the report of a baseline that ran in the same session.
-    :param look: number of this look at the baseline; ``None`` if it is none, or nobody counts.
-    :param excluded: why there is no baseline.
+    :param look: this look at the baseline; ``None`` if it is none, or nobody counts.
     :param checkpoint_problems: why the run is not evidence about its checkpoint.
     :param objections: of further gates.
     :param episodes: of the RL payloads of scored trials.
-    :param fingerprints: of what observed the baseline.
-    :param relabelled: what is labelled otherwise since the baseline was pinned.
     """
 
     report: BenchRunReport
     policy: GatePolicy
-    baseline: Arm | None
+    baseline: BaselineFacts | None
     beside: BenchRunReport | None
-    look: int | None
-    excluded: tuple[Blocker, ...]
+    look: RecordedLook | None
     checkpoint_problems: tuple[str, ...]
     objections: tuple[Objection, ...]
     episodes: tuple[Episode, ...]
     replays: object | None
-    fingerprints: tuple[str, ...] = ()
     labels: tuple[Label, ...] = ()
-    relabelled: tuple[str, ...] = ()

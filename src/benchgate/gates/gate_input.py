@@ -12,23 +12,26 @@ from typing import TYPE_CHECKING, Final
 
 from benchgate.errors import brief
 from benchgate.gates.baseline import arm
-from benchgate.gates.blockers import run_blockers
+from benchgate.gates.blockers import baseline_blockers, run_blockers
 from benchgate.gates.certificate import certificate, ordered
 from benchgate.gates.cures import cure
 from benchgate.gates.decision import GateInput
 from benchgate.gates.labels import agreement
-from benchgate.gates.looks import judged_at
+from benchgate.gates.looks import judged_at, number_of
 from benchgate.gates.missing import counted_as_best, without_new
 from benchgate.gates.notes import observer_noise, run_notes
-from benchgate.gates.run_diff import relabelled_note
+from benchgate.gates.over_seen import over_seen
+from benchgate.gates.run_diff import relabelled_note, since_pin
 from benchgate.gates.unscored import too_many, unscored_note
 from benchgate.gates.vectors import weigh_arms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from benchgate.gates.case_labels import LabelChange
     from benchgate.gates.decision import Blocker, Facts, Remark
     from benchgate.gates.figures import Arm, Figures
+    from benchgate.gates.run_side import RunSide
 
 
 AGAINST: Final = frozenset({"case_regressed", "newly_failing_cases", "critical_case_regressed"})
@@ -57,11 +60,18 @@ def input_of(facts: Facts) -> GateInput:
     """Return what the decision on a run depends on, with the figures of its comparison if there is one."""
     report = facts.report
     whole = arm(report)
-    weighed = _weighed(facts, whole)
+    incomparable = tuple(baseline_blockers(report, facts.baseline))
+    before = None
+    if facts.baseline is not None and not incomparable:
+        before = facts.baseline.run
+    compared = None
+    if before is not None:
+        compared = arm(before, report)
+    weighed = _weighed(facts, compared, whole)
     agreed, said = agreement(facts.labels, report.clusters)
     blockers = (
         *run_blockers(report),
-        *facts.excluded,
+        *incomparable,
         *_checkpoint_blocker(facts.checkpoint_problems),
         *weighed.blockers,
         *_unscored_blockers(facts, whole, weighed.baseline),
@@ -72,19 +82,20 @@ def input_of(facts: Facts) -> GateInput:
         trial_count=report.trial_count,
         figures=weighed.figures,
         look=facts.look,
+        over_seen=over_seen(facts, compared, whole),
         blockers=blockers,
         objections=facts.objections,
         is_log=report.source is not None,
         cure=_cure(facts),
-        noted=tuple(_noted(facts, weighed, said)),
+        noted=tuple(_noted(facts, before, weighed, said)),
         with_new=weighed.with_new,
         of_size=weighed.of_size,
         certificate=weighed.certificate,
     )
 
 
-def _weighed(facts: Facts, whole: Arm) -> _Weighed:
-    before = facts.baseline
+def _weighed(facts: Facts, before: Arm | None, whole: Arm) -> _Weighed:
+    """Return what came of weighing a run; ``before`` is ``None`` if there is nothing to weigh it against."""
     if before is None:
         return _Weighed(candidate=whole)
     order = facts.report.stopped
@@ -96,7 +107,8 @@ def _weighed(facts: Facts, whole: Arm) -> _Weighed:
 
 def _stopped(facts: Facts, before: Arm, whole: Arm) -> _Weighed:
     """Return what is to be said of a run that stopped early: why no result of the rest could have promoted it."""
-    found = certificate(before, arm(facts.report.shown), facts.policy, facts.look)
+    part = arm(facts.report.shown)
+    found = certificate(before, part, facts.policy, number_of(facts.look))
     blockers = [(one.code, one.message) for one in found if one.code in AGAINST]
     if not found:
         blockers.append(("incomplete_run", "the rest might have promoted it"))
@@ -111,7 +123,7 @@ def _stopped(facts: Facts, before: Arm, whole: Arm) -> _Weighed:
 
 def _compared(facts: Facts, before: Arm, whole: Arm) -> _Weighed:
     """Return the comparison of a run with its baseline, over the cases that the baseline has too."""
-    policy = judged_at(facts.policy, facts.look)
+    policy = judged_at(facts.policy, number_of(facts.look))
     candidate = whole
     if facts.report.source is None:  # of a log every case counts
         candidate = without_new(before, whole)
@@ -153,15 +165,28 @@ def _trust_blocker(agreed: float, needed: float | None) -> Iterator[Blocker]:
         yield "observer_not_trusted", text
 
 
-def _noted(facts: Facts, weighed: _Weighed, said: Iterable[Blocker]) -> Iterator[Blocker]:
-    """Yield the notes that follow from the runs; ``said`` are those on what people say of outputs."""
-    yield from run_notes(facts)
+def _noted(
+    facts: Facts, before: RunSide | None, weighed: _Weighed, said: Iterable[Blocker]
+) -> Iterator[Blocker]:
+    """
+    Yield the notes that follow from the runs.
+
+    :param before: what the run was compared with; ``None`` if it was not.
+    :param said: notes on what people say of outputs.
+    """
+    yield from run_notes(facts, before)
     if weighed.baseline is not None:
         yield from unscored_note(weighed.baseline, "baseline")
     yield from unscored_note(weighed.candidate, "candidate")
     yield from said
     yield from observer_noise(facts.report, weighed.figures)
-    yield from relabelled_note(facts.relabelled, getattr(facts.look, "relabelled", ()))
+    since_look: tuple[LabelChange, ...] = ()
+    if facts.look is not None:
+        since_look = facts.look.relabelled
+    changed: tuple[LabelChange, ...] = ()
+    if before is not None:
+        changed = since_pin(before, facts.report)
+    yield from relabelled_note(changed, since_look)
 
 
 def _cure(facts: Facts) -> str | None:

@@ -6,23 +6,20 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, NamedTuple
 
-from benchgate.aggregate import fingerprints
 from benchgate.errors import brief
-from benchgate.gates.baseline import arm
-from benchgate.gates.blockers import baseline_blockers
 from benchgate.gates.decision import Facts, Objection
 from benchgate.gates.exit_status import HELD, ExitRule, failures
-from benchgate.gates.run_diff import changes, since_pin
+from benchgate.gates.run_diff import changes
 from benchgate.gates.unscored import incompleteness
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from benchgate.gates.baseline import Baseline, BaselineChoice
-    from benchgate.gates.decision import Blocker, CheckpointPromotionDecision
+    from benchgate.gates.decision import CheckpointPromotionDecision
     from benchgate.gates.figures import Figures
     from benchgate.gates.labels import Label
-    from benchgate.gates.looks import LookNumber
+    from benchgate.gates.looks import RecordedLook
     from benchgate.gates.policy import GatePolicy
     from benchgate.gates.run_diff import RunChanges
     from benchgate.models import BenchRunReport, Side
@@ -38,8 +35,8 @@ Its name in the decision is its ``name`` attribute, else its ``__name__``.
 """
 
 
-Counter = Callable[["BenchRunReport", "BenchRunReport"], "LookNumber"]
-"""Takes the baseline's report and the candidate's, and returns the number of this look at the baseline."""
+Counter = Callable[["BenchRunReport", "BenchRunReport"], "RecordedLook"]
+"""Takes the baseline's report and the candidate's, and returns this look at the baseline."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,6 +107,7 @@ class Judgement(RunFacts):
     :param faults: why the exit status is 1.
     :param held: why it is not 0 though there is no fault.
     :param objections: of further gates, and ``broken`` those of them that failed.
+    :param look: at the baseline; ``None`` if it is none, or nobody counts.
     """
 
     figures: Figures | None
@@ -119,13 +117,7 @@ class Judgement(RunFacts):
     held: tuple[str, ...]
     objections: tuple[Objection, ...]
     broken: tuple[str, ...]
-
-    @property
-    def look(self) -> int | None:
-        """Number of this look at the baseline."""
-        if self.decision is None or self.decision.look is None:
-            return None
-        return self.decision.look.number
+    look: RecordedLook | None
 
     @property
     def failures(self) -> tuple[str, ...]:
@@ -153,20 +145,19 @@ def judge(
     Compare a run with its baseline and decide.
 
     :param gates: further gates; one that raises an exception counts as objecting.
-    :param count: returns the number of a look at a baseline; ``None`` if nobody counts.
+    :param count: counts a look at a baseline; ``None`` if nobody counts.
     :param asked: an earlier judgement of the run, which says what its gates said, so that none is asked twice.
     """
     report = facts.report
-    excluded = list(baseline_blockers(report, facts.baseline))
     before = None
-    if facts.baseline is not None and not excluded:
-        before = facts.baseline.report
+    if report.scope == "full":
+        before = _comparable(facts)
     look = _look(count, before, report)
     opinions = _opinions(report, before, gates, asked)
     figures = None
     decision = None
     if report.scope == "full":
-        figures, decision = decision_of(_decided_by(facts, before, look, excluded, opinions))
+        figures, decision = decision_of(_decided_by(facts, look, opinions))
     return Judgement(
         **{field.name: getattr(facts, field.name) for field in fields(RunFacts)},
         figures=figures,
@@ -176,13 +167,25 @@ def judge(
         held=tuple(_held(facts, decision, opinions)),
         objections=opinions.objections,
         broken=opinions.broken,
+        look=look,
     )
+
+
+def _comparable(facts: RunFacts) -> BenchRunReport | None:
+    """Return the report of the baseline that a full run can be compared with; ``None`` if it cannot."""
+    # Imported here: where a part of the cases is run, as from an editor, nothing is compared.
+    from benchgate.gates.blockers import baseline_blockers
+
+    baseline = facts.baseline
+    if baseline is None or any(baseline_blockers(facts.report, baseline.facts)):
+        return None
+    return baseline.report
 
 
 def _look(
     count: Counter | None, before: BenchRunReport | None, report: BenchRunReport
-) -> LookNumber | None:
-    """Return the number of a look; ``None`` if nobody counts, or so little was run that it is none."""
+) -> RecordedLook | None:
+    """Return the look that a run is; ``None`` if nobody counts, or so little was run that it is none."""
     if count is None or before is None or report.scope != "full":
         return None
     if report.complete or report.stopped:
@@ -190,39 +193,22 @@ def _look(
     return None
 
 
-def _decided_by(
-    facts: RunFacts,
-    before: BenchRunReport | None,
-    look: LookNumber | None,
-    excluded: Iterable[Blocker],
-    opinions: Opinions,
-) -> Facts:
-    """Return what the decision on a full run follows from; ``before`` is ``None`` if it cannot be compared."""
-    report = facts.report
-    beside = facts.beside
+def _decided_by(facts: RunFacts, look: RecordedLook | None, opinions: Opinions) -> Facts:
+    """Return what the decision on a full run follows from."""
     baseline = None
-    relabelled: tuple[str, ...] = ()
-    builds: tuple[str, ...] = ()
-    if before is not None:
-        baseline = arm(before, report)
-        relabelled = since_pin(before, report)
-        # Of a baseline that ran beside it the report itself says them.
-        if beside is None:
-            builds = fingerprints(before)
+    if facts.baseline is not None:
+        baseline = facts.baseline.facts
     return Facts(
-        report=report,
+        report=facts.report,
         policy=facts.policy,
         baseline=baseline,
-        beside=beside,
+        beside=facts.beside,
         look=look,
-        excluded=tuple(excluded),
         checkpoint_problems=facts.checkpoint_problems,
         objections=opinions.objections,
         episodes=facts.episodes,
         replays=facts.replays,
-        fingerprints=builds,
         labels=facts.labels,
-        relabelled=relabelled,
     )
 
 

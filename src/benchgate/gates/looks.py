@@ -2,49 +2,56 @@
 How often one baseline was looked at, and what that does to the level of a look.
 
 The more candidates are tried against one baseline, the likelier one of them passes by luck. With ``looks = "spend"``
-the k-th look has the level alpha * 6 / (pi**2 * k**2). These sum to alpha over any number of looks, so that by Boole's
-inequality no series of worthless candidates has a promotion with a probability above alpha / 2, however long it is and
-whenever it stops (alpha spending with weights of a convergent series, Foster and Stine 2008). With ``spend:K`` each of
-K looks has alpha / K, and everything holds after them. Neither is true of candidates that are made from what earlier
-looks at the same cases said of each of these; see :mod:`benchgate.looks.acceptor`.
+the k-th look has the level alpha * 6 / (pi**2 * k**2). These sum to alpha over any number of looks. So if no candidate
+depends on what earlier looks showed, and none is worth it, one of them is promoted with a probability of at most
+alpha / 2, however long the series is and whenever it stops (by Boole's inequality; alpha spending with weights of a
+convergent series, Foster and Stine 2008). With ``spend:K`` each of K looks has alpha / K, and everything holds after
+them. A search that builds candidates from what earlier looks said of each case errs more often: 15 % was measured
+(docs/how-to/search-in-a-loop.md); :mod:`benchgate.looks.acceptor` is for those.
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
-from benchgate.wire.model import Count, Number, Text, WireModel
+from benchgate.gates.case_labels import LabelChange
+from benchgate.wire.argument_types import LOOKS
+from benchgate.wire.model import Count, Name, NonNegative, Number, Sha256, Text, WireModel
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from benchgate.gates.figures import Figures
     from benchgate.gates.policy import GatePolicy
 
 
-class LookNumber(int):
+class SeenCase(WireModel):
     """
-    Number of a look as it was counted.
+    One case of a side, as it was at an earlier look.
 
-    :param otherwise: how the first look of the series said that alpha is divided, if this one says it otherwise.
-    :param relabelled: how cases were labelled otherwise at the last look at the same results.
-    :param over_seen: the outcome over the cases of all looks, if some are gone now, or are no longer what they were.
-    :param new_series: why a person began the series that this look is of; ``uncounted`` are the looks before that.
-    :param earlier: folders of the earlier looks.
-    :param unlike: of those, folders of looks that had other cases, labels or results of the baseline.
+    :param scores: of its trials.
+    :param penalty: mean safety penalty of its scored trials; ``None`` if none was measured.
+    :param passed: as of :class:`~benchgate.gates.figures.CaseFacts`, and all that follow but ``cluster``.
     """
 
-    otherwise: str | None = None
-    relabelled: tuple[str, ...] = ()
-    over_seen: str | None = None
-    new_series: str | None = None
-    uncounted: int = 0
-    earlier: tuple[Path, ...] = ()
-    unlike: tuple[Path, ...] = ()
+    case_id: Text
+    scores: tuple[Number, ...]
+    penalty: NonNegative | None
+    passed: bool | None
+    cost_usd: Number | None
+    duration_seconds: Number | None
+    critical: bool = Field(default=False, exclude_if=lambda critical: not critical)
+    errors: tuple[Count, ...] = Field(default=(), exclude_if=lambda places: not places)
+    timeouts: tuple[Count, ...] = Field(default=(), exclude_if=lambda places: not places)
+    failed: tuple[Count, ...] = Field(default=(), exclude_if=lambda places: not places)
+    cluster: Name | None = Field(default=None, exclude_if=lambda name: name is None)
+
+
+KnownBy = Literal["name", "file", "system", "pin"]
+"""What a baseline is known by, so that looks at it are counted together."""
 
 
 class Look(WireModel):
@@ -52,35 +59,61 @@ class Look(WireModel):
     A comparison with a baseline, as one of a series of them.
 
     :param number: 1 for the first; a candidate whose results were seen before has the number that it had then.
-    :param alpha: two-sided level of this look.
-    :param chance: largest probability that so many worthless candidates had a promotion among them.
-    :param relabelled: how cases were labelled otherwise at the last look at the same results, each with both values.
-    :param over_seen: the outcome over the cases of all looks, if some are gone now, or are no longer what they were.
-    :param can_promote: whether the best scores that there can be would be promoted at this level.
+    :param declared: how the first look of the series said that alpha is divided, as ``looks`` of a policy; left out if
+        it only counts.
+    :param relabelled: what was labelled otherwise at the last look at the same results.
     :param new_series: why a person began this series, in which the looks before it do not count; left out if nobody
         did. ``uncounted`` is how many these are.
     """
 
     number: Annotated[Count, Field(ge=1)]
-    alpha: Number
-    chance: Number
-    can_promote: bool
-    relabelled: tuple[Text, ...] = Field(default=(), exclude_if=lambda texts: not texts)
-    over_seen: str | None = Field(default=None, exclude_if=lambda outcome: outcome is None)
+    declared: Annotated[str, Field(pattern=LOOKS)] = Field(
+        default="count", exclude_if=lambda looks: looks == "count"
+    )
+    relabelled: tuple[LabelChange, ...] = Field(default=(), exclude_if=lambda changes: not changes)
     new_series: Text | None = Field(default=None, exclude_if=lambda reason: reason is None)
     uncounted: Count = Field(default=0, exclude_if=lambda count: count == 0)
 
 
-def number_of(look: Look | None) -> LookNumber | None:
+class RecordedLook(Look):
+    """
+    A look as a fact: all that was counted and read of the looks before it.
+
+    :param series: digest of what the baseline was known by at the first look of the series; ``known_by`` says what
+        that is, and is ``None`` if an older version wrote that look.
+    :param seen: the cases of the baseline of earlier looks that are gone now, or are no longer what they were, each as
+        it was at the look that had it first.
+    :param known: of those, the cases that the candidate lacks now, with the last results that its system had there.
+    """
+
+    series: Sha256
+    known_by: KnownBy | None
+    seen: tuple[SeenCase, ...] = Field(default=(), exclude_if=lambda cases: not cases)
+    known: tuple[SeenCase, ...] = Field(default=(), exclude_if=lambda cases: not cases)
+
+
+class JudgedLook(Look):
+    """
+    What a decision says of its look: the look, and what follows from it.
+
+    :param alpha: two-sided level of this look.
+    :param chance: largest probability that so many worthless candidates had a promotion among them, if none of them
+        depended on earlier looks.
+    :param can_promote: whether the best scores that there can be would be promoted at this level.
+    :param over_seen: the outcome over the cases of all looks, if some are gone now, or are no longer what they were.
+    """
+
+    alpha: Number
+    chance: Number
+    can_promote: bool
+    over_seen: str | None = Field(default=None, exclude_if=lambda outcome: outcome is None)
+
+
+def number_of(look: Look | None) -> int | None:
     """Return the number of a look that there may be."""
     if look is None:
         return None
-    number = LookNumber(look.number)
-    number.relabelled = look.relabelled
-    number.over_seen = look.over_seen
-    number.new_series = look.new_series
-    number.uncounted = look.uncounted
-    return number
+    return look.number
 
 
 def spent_alpha(alpha: float, number: int) -> float:
@@ -93,14 +126,16 @@ def spent_alpha(alpha: float, number: int) -> float:
     return alpha * 6.0 / (math.pi * number) ** 2
 
 
-def look_objection(policy: GatePolicy, number: int | None) -> Iterator[tuple[str, str]]:
+def look_objection(policy: GatePolicy, look: Look | None) -> Iterator[tuple[str, str]]:
     """Yield why nothing is promoted at a look, whatever the scores are."""
-    declared = declared_looks(policy)
-    if isinstance(number, LookNumber) and number.otherwise is not None:
-        first = f"the first look at this baseline declared looks = {number.otherwise}"
+    if look is None:
+        return
+    if look.declared != policy.looks and "spend:" in look.declared + policy.looks:
+        first = f"the first look at this baseline declared looks = {look.declared}"
         yield "looks_mismatch", f"{first}, this one {policy.looks}"
-    if number is not None and declared is not None and number > declared:
-        text = f"this is look {number}, and the first declared looks = {policy.looks}"
+    declared = declared_looks(policy)
+    if declared is not None and look.number > declared:
+        text = f"this is look {look.number}, and the first declared looks = {policy.looks}"
         yield "looks_exhausted", text
 
 
@@ -123,24 +158,27 @@ def judged_at(policy: GatePolicy, number: int | None) -> GatePolicy:
     return policy.model_copy(update={"alpha": level})
 
 
-def make_look(policy: GatePolicy, number: int, figures: Figures) -> Look:
+def make_look(
+    policy: GatePolicy, look: Look, figures: Figures, over_seen: str | None
+) -> JudgedLook:
     """
     Return what a decision says of its look.
 
     :param policy: as it was stated, with the level of all looks.
     """
-    level = judged_at(policy, number).alpha
+    level = judged_at(policy, look.number).alpha
     declared = declared_looks(policy)
-    is_over = declared is not None and number > declared
-    return Look(
-        number=number,
-        relabelled=getattr(number, "relabelled", ()),
-        over_seen=getattr(number, "over_seen", None),
-        new_series=getattr(number, "new_series", None),
-        uncounted=getattr(number, "uncounted", 0),
+    is_over = declared is not None and look.number > declared
+    return JudgedLook(
+        number=look.number,
+        declared=look.declared,
+        relabelled=look.relabelled,
+        new_series=look.new_series,
+        uncounted=look.uncounted,
         alpha=level,
-        chance=series_chance(policy, number),
+        chance=series_chance(policy, look.number),
         can_promote=not is_over and can_promote(policy, level, figures),
+        over_seen=over_seen,
     )
 
 
@@ -148,8 +186,8 @@ def series_chance(policy: GatePolicy, number: int) -> float:
     """
     Return a bound of the probability that one of the first looks promoted, if no candidate is worth it.
 
-    Of looks at a fixed level it is that of independent ones, which is the largest: that they share a baseline makes
-    them agree (Sidak 1967). Looks that spend alpha are simply added up.
+    No candidate may depend on earlier looks either. Of looks at a fixed level it is that of independent ones, which is
+    the largest: that they share a baseline makes them agree (Sidak 1967). Looks that spend alpha are simply added up.
     """
     half = policy.alpha / 2
     if policy.looks == "count":
@@ -178,12 +216,10 @@ def another_look(policy: GatePolicy, number: int) -> str:
     if policy.looks == "spend":
         return f"it would be look {later}, whose level is {spent_alpha(policy.alpha, later):.2g}"
     chance = series_chance(policy, later)
-    text = f"with look {later} the chance of a promotion by luck is up to {chance:.1%} in all"
     if number > 1:
-        return text
-    return (
-        f"{text}, or {policy.alpha / 2:.1%} if looks = spend:2 had been declared before the first"
-    )
+        return f"with look {later} the chance of a promotion by luck is up to {chance:.1%} in all"
+    text = f"a second look raises the chance of a promotion by luck to at most {chance:.1%}"
+    return f"{text}, or {policy.alpha / 2:.1%} if looks = spend:2 was declared before the first"
 
 
 def can_promote(policy: GatePolicy, level: float, figures: Figures) -> bool:

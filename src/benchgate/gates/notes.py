@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from benchgate.gates.decision import Blocker, Facts, GateInput
     from benchgate.gates.figures import Arm, Figures, Significance
     from benchgate.gates.policy import GatePolicy
+    from benchgate.gates.run_side import RunSide
     from benchgate.models import BenchRunReport, Observer, TrialResult
 
 
@@ -138,10 +139,10 @@ def _of_gains(compared: Figures, policy: GatePolicy) -> Iterator[Blocker]:
         return
     by_pairs = figures.paired.passed if figures.test == "welch" else figures.passed
     if by_pairs != figures.welch.passed:
-        text = "Welch and the paired test disagree"
+        other = "only the two averages (Welch's test)"
         if policy.test == "welch":
-            text += "; under test = 'auto' the paired one decides"
-        yield "welch_paired_disagree", text
+            other = "case by case (test = 'auto')"
+        yield "welch_paired_disagree", f"to compare {other} would give another answer"
 
 
 def _unseen_break(compared: Figures, policy: GatePolicy) -> Iterator[Blocker]:
@@ -157,20 +158,27 @@ def _unseen_break(compared: Figures, policy: GatePolicy) -> Iterator[Blocker]:
     if any(pair.before - pair.after >= loss for pair in pairs):
         return
     of = "cases" if figures.clusters is None else "clusters"
-    text = f"a loss of {loss:.2g} in 1 of {count} {of} would not have been seen, and would undo the gain"
-    yield "unseen_break", f"{text}; evidence = exact excludes it"
+    text = f"a loss of {loss:.2g} in 1 of {count} {of} would undo the gain, and so few {of} might not show it"
+    yield "unseen_break", f"{text}; evidence = exact rules it out"
 
 
-def run_notes(facts: Facts) -> Iterator[Blocker]:
-    """Yield what to know of a run besides its figures: what was not called, not compared, or not of one build."""
+def run_notes(facts: Facts, before: RunSide | None) -> Iterator[Blocker]:
+    """
+    Yield what to know of a run besides its figures: what was not called, not compared, or not of one build.
+
+    :param before: what it was compared with; ``None`` if it was not.
+    """
     yield from episode_notes(facts.episodes)
     if facts.replays is not None:
         yield "replayed", f"no system was called; the outputs are those of {facts.replays}"
     yield from _rescored(facts.report)
     yield from _masked(facts.report, facts.beside)
     yield from _http(facts.report, facts.beside)
-    yield from _builds(fingerprints(facts.report), facts.fingerprints or fingerprints(facts.beside))
-    if facts.baseline is not None:
+    builds = fingerprints(facts.beside)
+    if before is not None:
+        builds = before.fingerprints
+    yield from _builds(fingerprints(facts.report), builds)
+    if before is not None:
         yield from _source(facts.report, facts.beside)
 
 
@@ -300,7 +308,8 @@ def _source(report: BenchRunReport, before: BenchRunReport | None) -> Iterator[B
     """Yield that both logs are the same, and which cases both name and neither has a result of: not compared."""
     if report.source is None or before is None or before.source is None:
         return
-    if report.source.sha256 == before.source.sha256:
+    one, other = report.source, before.source
+    if (one.sha256, one.told) == (other.sha256, other.told):
         yield SAME_BYTES
     both = {*report.source.without} & {*before.source.without}
     if both:

@@ -33,6 +33,9 @@ OF_A_CLAIM: Final = {
 }
 """Thresholds that only one claim has."""
 
+TOLERANCE: Final = 1e-12
+"""Allows for float rounding (0.55 - 0.5 > 0.05), so that a change of exactly a limit does not block."""
+
 POWER: Final = 0.8
 """Probability with which a difference that is called detectable is found."""
 

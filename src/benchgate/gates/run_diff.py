@@ -1,24 +1,24 @@
-"""Compares two runs case by case, and what curators say of their cases besides the tasks."""
+"""Compares two runs case by case."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from benchgate.aggregate import INCOMPLETE, case_figures, mean
 from benchgate.errors import brief
-from benchgate.gates.claim_reasons import TOLERANCE
+from benchgate.gates.case_labels import labels_of, labels_of_side, relabelled
+from benchgate.gates.policy import TOLERANCE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from benchgate.aggregate import CaseFigures
+    from benchgate.gates.case_labels import LabelChange
     from benchgate.gates.decision import Blocker
+    from benchgate.gates.run_side import SideHead
     from benchgate.models import BenchRunReport
-
-CASE: Final = "case "
-"""Begins what a label says of a case that is there, or retired."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -241,42 +241,26 @@ def _by_case(words: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
     return {case_id: tuple(once) for case_id, once in by_case.items()}
 
 
-def labels_of(report: BenchRunReport | Any) -> dict[str, str]:
-    """Return the cases and what is not the default of them; of a report, or of what else has these fields."""
-    found = {}
-    for result in report.per_case:
-        found[f"{CASE}{result.case_id}"] = "there"
-    for case_id, why in report.retired.items():
-        found[f"{CASE}{case_id}"] = f"retired: {why}"
-    for case_id, name in report.clusters.items():
-        found[f"cluster of {case_id}"] = name
-    for case_id in report.critical:
-        found[f"critical of {case_id}"] = "true"
-    for result in report.per_case:
-        if result.held_out:
-            found[f"held_out of {result.case_id}"] = "true"
-    return found
+def since_pin(before: SideHead, now: BenchRunReport | Any) -> tuple[LabelChange, ...]:
+    """
+    Return what is labelled otherwise than in the baseline; a log has its own labels.
 
-
-def relabelled(before: Mapping[str, str], now: Mapping[str, str]) -> tuple[str, ...]:
-    """Return what is labelled otherwise now, each with both values."""
-    return tuple(
-        f"{name} was {before.get(name, 'unset')}, is {now.get(name, 'unset')}"
-        for name in sorted({*before, *now})
-        if before.get(name) != now.get(name)
-    )
-
-
-def since_pin(before: BenchRunReport, now: BenchRunReport) -> tuple[str, ...]:
-    """Return what is labelled otherwise than in the baseline; a log has its own labels."""
-    if before.source is not None or now.source is not None:
+    :param now: the report of a run, or what else has these fields.
+    """
+    if before.log is not None or now.source is not None:
         return ()
-    return relabelled(labels_of(before), labels_of(now))
+    return relabelled(labels_of_side(before), labels_of(now))
 
 
-def relabelled_note(since_pin: Iterable[str], since_look: Iterable[str]) -> Iterator[Blocker]:
+def relabelled_note(
+    since_pin: Iterable[LabelChange], since_look: Iterable[LabelChange]
+) -> Iterator[Blocker]:
     """Yield what was labelled otherwise when the baseline was pinned, or when the same results were looked at."""
     named = {"the baseline was pinned": since_pin, "an earlier look at these results": since_look}
-    parts = [f"since {when}: {brief(texts, '; ')}" for when, texts in named.items() if texts]
+    parts = []
+    for when, changes in named.items():
+        texts = [change.text for change in changes]
+        if texts:
+            parts.append(f"since {when}: {brief(texts, '; ')}")
     if parts:
         yield "relabelled", "; ".join(parts)

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from benchgate.aggregate import mean
-from benchgate.gates.claim_reasons import TOLERANCE
 from benchgate.gates.figures import SafetyFigures
+from benchgate.gates.policy import TOLERANCE
 from benchgate.statistics.bounds import constant_cases_needed, gaffke_upper, mover_gaffke
 from benchgate.statistics.paired import paired_differences
 from benchgate.statistics.safety import safety_pass_chance, unchanged_rise_chance

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Final
 
 from benchgate.errors import counted
-from benchgate.gates.claim_reasons import TOLERANCE
+from benchgate.gates.policy import TOLERANCE
 from benchgate.gates.remedies import more_runs
 
 if TYPE_CHECKING:

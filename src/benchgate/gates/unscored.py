@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from benchgate.aggregate import CAP, INCOMPLETE, STOP, is_capped
-from benchgate.errors import counted, few
+from benchgate.aggregate import INCOMPLETE, is_capped
+from benchgate.errors import counted, few, listed
 from benchgate.wire.usage import usd
 
 if TYPE_CHECKING:
@@ -16,9 +15,6 @@ if TYPE_CHECKING:
     from benchgate.gates.decision import Blocker
     from benchgate.gates.figures import Arm
     from benchgate.models import BenchRunReport, TrialResult
-
-
-_TYPE: Final = re.compile(r"(\w[\w.]*)(?=:|$)")
 
 
 def error_count(report: BenchRunReport) -> str | None:
@@ -92,8 +88,8 @@ def incompleteness(report: BenchRunReport) -> str:
 def _capped(report: BenchRunReport) -> Iterator[str]:
     capped = [result for result in report.per_case if is_capped(result)]
     if capped:
-        cap = re.split("[:,]", str(capped[0].detail).removeprefix(CAP))[0]
-        yield f"{len(capped)} of {len(report.per_case)} not run: the cap of {cap} USD"
+        cap = capped[0].cap_usd or 0.0
+        yield f"{len(capped)} of {len(report.per_case)} not run: the cap of {cap:g} USD"
 
 
 def _without_result(report: BenchRunReport) -> Iterator[str]:
@@ -125,7 +121,7 @@ def _rerun(report: BenchRunReport) -> Iterator[str]:
 def _savings(report: BenchRunReport) -> str:
     """Return why a run stopped before its end, and what that saved."""
     ran = report.shown
-    saved = [result.detail for result in report.per_case].count(STOP)
+    saved = sum(result.why == "stopped" for result in report.per_case)
     rest = counted(len(report.stopped) - ran.case_count, "case")
     trials = counted(len(report.per_case) - len(ran.per_case), "trial")
     text = f"no result of the remaining {rest} could have promoted it; saved: {saved} of their {trials}"
@@ -140,7 +136,7 @@ def _errors(report: BenchRunReport) -> list[TrialResult]:
 
 
 def _types(errors: list[TrialResult]) -> str:
-    """Return the three most frequent types of errors with their counts; the details begin with ``Type:``."""
+    """Return the three most frequent types of errors with their counts."""
     counts = Counter(_type(result) for result in errors).most_common()
     counts.sort(key=lambda pair: (-pair[1], pair[0]))
     listed = [f"{name} {count}" for name, count in counts[:3]]
@@ -150,10 +146,8 @@ def _types(errors: list[TrialResult]) -> str:
 
 
 def _type(result: TrialResult) -> str:
+    """Return the type of the exception that ended a trial; its outcome if none did."""
     mode = next((m for m in result.failure_modes if m.code == "harness_error"), None)
-    if mode is None:
+    if mode is None or mode.error is None:
         return result.outcome
-    match = _TYPE.match(mode.detail or "")
-    if match is None:
-        return result.outcome
-    return match[1]
+    return listed(mode.error)

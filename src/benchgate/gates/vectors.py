@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from benchgate.errors import brief
 from benchgate.gates.decide import decide
 from benchgate.gates.decision import GateInput
-from benchgate.gates.looks import judged_at
+from benchgate.gates.looks import judged_at, number_of
 from benchgate.gates.missing import counted_as_worst, mismatch
 from benchgate.gates.weigh import weigh
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from benchgate.gates.decision import Blocker, CheckpointPromotionDecision
     from benchgate.gates.figures import Arm, Figures
+    from benchgate.gates.looks import Look
     from benchgate.gates.policy import GatePolicy
 
 
@@ -32,18 +33,19 @@ def compare_vectors(
     candidate: Arm,
     policy: GatePolicy,
     *,
-    look: int | None = None,
+    look: Look | None = None,
     checkpoint_problems: tuple[str, ...] = (),
     noted: tuple[Blocker, ...] = (),
 ) -> Judged:
     """
     Compare two vectors and decide, with the policy, statistics and reason codes of a bench.
 
-    :param look: number of this look at the baseline; ``None`` if nobody counts.
+    :param look: this look at the baseline; ``None`` if nobody counts.
     :param checkpoint_problems: why the vectors are not evidence about the given checkpoints.
     :param noted: notes on what the vectors were read from.
     """
-    figures, blockers = weigh_arms(baseline, candidate, judged_at(policy, look))
+    judged = judged_at(policy, number_of(look))
+    figures, blockers = weigh_arms(baseline, candidate, judged)
     if checkpoint_problems:
         blockers += (("checkpoint_mismatch", brief(checkpoint_problems, "; ")),)
     decision = decide(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from benchgate.errors import EvalError, LocatedError
 from benchgate.interop.log import found_in
 from benchgate.interop.patterns import Pattern
-from benchgate.interop.roles import NONE, ROLES
+from benchgate.interop.roles import NONE, ROLES, ROW
 from benchgate.wire.canonical import sha256_hex
 from benchgate.wire.files import read_bytes
 from benchgate.wire.toml import MAX_TOML_BYTES, read_toml
@@ -24,6 +24,13 @@ HARM: Final = ("harm", "safety", "penalty")
 """Roles of which a field may have one: how bad a sample was, apart from its score."""
 
 
+SIDES: Final = ("A", "B")
+"""Baseline and candidate, as the help of ``benchgate gate`` calls them."""
+
+Side = Literal["A", "B"]
+NEXT_ROLE: Final = re.compile(r",(?=\s*(?:[AB]:)?\w+\s*=)")
+
+
 class Asked(NamedTuple):
     """
     How a log is to be read.
@@ -32,7 +39,7 @@ class Asked(NamedTuple):
     :param patterns: by role, what finds its value in the text of its field.
     :param without: roles that nothing is read for.
     :param typed: the map as somebody wrote it, and ``source`` where.
-    :param where: what a row has that is a sample.
+    :param where: what a row has that is a sample. :param rows: the field that has all rows.
     :param told: what of it a record says.
     """
 
@@ -42,25 +49,32 @@ class Asked(NamedTuple):
     typed: Mapping[str, str]
     source: str
     where: Mapping[str, str]
+    rows: str | None
     errors_by: Pattern | None
     told: tuple[str, ...]
 
 
 def asked(
-    fields: Mapping[str, str] | Path | None, where: Iterable[str], errors_by: str | None
+    fields: Mapping[str, str] | Path | None,
+    where: Iterable[str],
+    errors_by: str | None,
+    rows: str | None = None,
 ) -> Asked:
     """Return what :func:`benchgate.interop.read` is asked; :raises EvalError: it is wrong, or a file is unusable."""
     source = "--map"
     told = []
-    rows = _pairs(where)
+    wanted = _pairs(where)
     if isinstance(fields, Path):
         source = str(fields)
         told.append(f"map {source} {sha256_hex(read_bytes(fields, limit=MAX_TOML_BYTES))}")
-        fields, of_file = _table(fields)
-        rows = of_file | rows
+        fields, of_file, rows_of_file = _table(fields)
+        wanted = of_file | wanted
+        rows = rows or rows_of_file
     if fields:
         told.append("map " + ",".join(f"{role}={name}" for role, name in fields.items()))
-    told += [f"where {name}={value}" for name, value in sorted(rows.items())]
+    if rows:
+        told.append(f"rows {rows}")
+    told += [f"where {name}={value}" for name, value in sorted(wanted.items())]
     if errors_by:
         told.append(f"errors-by {errors_by}")
     typed = dict(fields or {})
@@ -79,7 +93,8 @@ def asked(
         without=without,
         typed=typed,
         source=source,
-        where=rows,
+        where=wanted,
+        rows=rows or None,
         errors_by=Pattern("errors-by", errors_by) if errors_by else None,
         told=tuple(told),
     )
@@ -113,34 +128,56 @@ def _pair(what: str, word: str) -> tuple[str, str]:
     return name.strip(), value.strip()
 
 
-def _table(path: Path) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the fields by role of a TOML file, and its table ``where``."""
+def _table(path: Path) -> tuple[dict[str, str], dict[str, str], str | None]:
+    """Return the fields by role of a TOML file, its table ``where``, and its ``rows``."""
     table, lines = read_toml(path, LocatedError)
     where = table.pop("where") if isinstance(table.get("where"), dict) else {}
+    rows = table.pop("rows") if isinstance(table.get("rows"), str) else None
     for parts, prefix in ((table, ()), (where, ("where",))):
         for name, value in parts.items():
             if not isinstance(value, str) or not (prefix or name in ROLES):
-                why = f"{name} = {value!r}; expected FIELDs in quotes of {', '.join(ROLES)}, and [where]"
+                why = f"{name} = {value!r}; expected FIELDs in quotes of {', '.join(ROLES)}, rows, and [where]"
                 raise LocatedError(path, why, line=lines.key(*prefix, name))
-    return table, where
+    return table, where, rows
 
 
-def parse_map(texts: Iterable[str]) -> dict[str, str] | Path:
+def of_side(words: Iterable[str], side: Side) -> list[str]:
+    """Return what is said of both sides, and, without its ``A:`` or ``B:``, of one."""
+    found = []
+    for word in words:
+        whose, sign, said_of_it = word.strip().partition(":")
+        if not sign or whose not in SIDES:
+            found.append(word)
+        elif whose == side:
+            found.append(said_of_it)
+    return found
+
+
+def parse_rows(texts: Iterable[str]) -> str | None:
+    """Return the field that has the rows; :raises EvalError: there are two."""
+    fields = list(dict.fromkeys(texts))
+    if len(fields) > 1:
+        raise EvalError(f"rows: {fields[0]} and {fields[1]}; expected one field for a side")
+    return fields[0] if fields else None
+
+
+def parse_map(texts: Iterable[str], side: Side = "A") -> dict[str, str] | Path:
     """
     Parse ``case=id,score=resolved``, given once or in parts, or the name of a TOML file.
 
+    :param side: of which it is; what is after the name of the other one does not count.
     :raises EvalError: it is none of the two, there are two files, or a role is given twice.
     """
-    given = [text for text in texts if text]
+    # Not at the comma of a field such as acc,none.
+    parts = [part for text in texts if text for part in NEXT_ROLE.split(text)]
+    given = of_side(parts, side)
     files = [text for text in given if text.endswith(".toml") and "=" not in text]
     if files and len(given) > 1:
         raise EvalError(f"map: {files[0]} says all; give that file alone, or ROLE=FIELD")
     if files:
         return Path(files[0])
     pairs: dict[str, str] = {}
-    # Not at the comma of a field such as acc,none.
-    parts = (part for text in given for part in re.split(r",(?=\s*\w+\s*=)", text))
-    for part in parts:
+    for part in given:
         role, name = _pair("map", part)
         if role in pairs:
             raise EvalError(f"map: {part!r}; expected ROLE=FIELD, each role once")
@@ -161,18 +198,20 @@ def role_of_harm(fields: Mapping[str, str], metric: str | None) -> str:
     return roles[0] if roles else "penalty"
 
 
-def chosen(log: Log, where: Mapping[str, str], left: Counter[str]) -> Iterator[Row]:
+def chosen(log: Log, how: Asked, left: Counter[str]) -> Iterator[Row]:
     """Yield the rows of a log that are samples; count in ``left`` the others, by why they are none."""
-    wanted = {**log.where, **where}
-    for row in log.rows:
-        lacks = next((one for one in wanted.items() if _said(row.fields, one[0]) != one[1]), None)
+    wanted = {**log.where, **how.where}
+    is_case = how.fields.get("case") == ROW
+    for number, row in enumerate(log.rows, 1):
+        lacks = next((one for one in wanted.items() if said(row.fields, one[0]) != one[1]), None)
         if lacks is None:
-            yield row
+            fields = {ROW: number, **row.fields} if is_case else row.fields
+            yield row._replace(number=number, fields=fields)
         else:
             left[f"{lacks[0]} is not {lacks[1] or 'empty'}"] += 1
 
 
-def _said(row: Any, name: str) -> str:
+def said(row: Any, name: str) -> str:
     """Return the value of a field as a command line has it; ``""`` of none."""
     value = found_in(row, name)
     if value is None or value == []:

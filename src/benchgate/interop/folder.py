@@ -11,9 +11,8 @@ import os
 import re
 from collections import defaultdict
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from benchgate.errors import SampleError, Unreadable, counted, few
 from benchgate.interop.formats import FORMATS, Beginning, opened
@@ -69,7 +68,8 @@ def log_files(folder: Path, wanted: str = "auto") -> Mapping[str, tuple[Path, st
         raise SampleError(folder, "a folder without record.json, and without a log that is known")
     if len(formats) > 1:
         names = " and ".join(sorted(formats))
-        why = f"has logs of several formats: {names}; name one: --format {min(formats)}"
+        options = " or ".join(f"--format {name}" for name in sorted(formats))
+        why = f"has logs of several formats: {names}; name one: {options}"
         raise SampleError(folder, why)
     return {name: one for name, one in found.items() if one[1] in formats}
 
@@ -106,9 +106,9 @@ def _format_of(path: Path, wanted: str) -> str | None:
     return wanted if is_wanted else None
 
 
-def _parts(folder: Path, wanted: str) -> Iterator[Part]:
+def _parts(folder: Path, wanted: str, rows: str | None) -> Iterator[Part]:
     for name, (path, format_name) in log_files(folder, wanted).items():
-        with opened(path, format_name) as (_, log, sha256):
+        with opened(path, format_name, rows) as (_, log, sha256):
             yield Part(name, path, format_name, log, sha256)
 
 
@@ -180,8 +180,8 @@ class Folder:
     def __init__(self, path: Path, wanted: str, how: Asked) -> None:
         self.path = path
         self._by = how
-        self._parts, self.said = _kept([*_parts(path, wanted)], how)
-        _refuse_other_fields(self._parts)
+        self._parts, self.said = _kept([*_parts(path, wanted, how.rows)], how)
+        _refuse_other_fields(self._parts, how)
         self.format = self._parts[0].format
         self.sha256 = digest(["files", *sorted(part.sha256 for part in self._parts)])
         self._opened: list[Log] = []
@@ -198,7 +198,7 @@ class Folder:
             system=_only(log.system for log in logs),
             started=max((log.started for log in logs if log.started), default=None),
             named=self._named,
-            unrun=lambda: chain.from_iterable(log.unrun() for log in self._opened),
+            unrun=self._unrun,
             ended_early=any(log.ended_early for log in logs),
         )
 
@@ -206,9 +206,15 @@ class Folder:
         """Yield the cases that the files name."""
         for part, log in zip(self._parts, self._opened, strict=True):
             for case_id in log.named():
-                yield self._as_case(part.name, case_id)
+                yield self.as_case(part.name, case_id)
 
-    def _as_case(self, name: str, case_id: str) -> str:
+    def _unrun(self) -> Iterator[dict[str, Any]]:
+        """Yield the rows without a result, each with its file."""
+        for part, log in zip(self._parts, self._opened, strict=True):
+            for row in log.unrun():
+                yield {**row, FILE: part.name}
+
+    def as_case(self, name: str, case_id: str) -> str:
         """Return what a case is called: with its file where equal names are two cases."""
         if "trial" in self._by.without:
             return f"{name}::{case_id}"
@@ -216,7 +222,7 @@ class Folder:
 
     def _all_rows(self) -> Iterator[Row]:
         for part in self._parts:
-            with opened(part.path, part.format) as (_, log, sha256):
+            with opened(part.path, part.format, self._by.rows) as (_, log, sha256):
                 if sha256 != part.sha256:
                     raise Unreadable(part.path, "changed while the folder was read")
                 for row in log.rows:
@@ -234,7 +240,7 @@ class Folder:
         if "trial" in self._by.without:
             said = f"{count}; a name that is in two of them is two cases"
             for name, sample in found:
-                yield replace(sample, case_id=self._as_case(name, sample.case_id))
+                yield replace(sample, case_id=self.as_case(name, sample.case_id))
         elif self._are_trials(found):
             said = f"{count}, each a trial: every case is in all of them"
             for name, sample in found:
@@ -299,10 +305,18 @@ def _only(values: Iterable[str | None]) -> str | None:
     return found.pop()
 
 
-def _refuse_other_fields(parts: Sequence[Part]) -> None:
-    """Refuse files whose rows have another field for a role."""
+def _refuse_other_fields(parts: Sequence[Part], how: Asked) -> None:
+    """Refuse files whose rows are at another place, or have another field for a role of which nobody named one."""
     first = parts[0]
     for part in parts:
-        if part.log.fields != first.log.fields or part.log.tool != first.log.tool:
+        if part.log.rows_at != first.log.rows_at:
+            places = [one.log.rows_at or "no field" for one in (part, first)]
+            why = f"has its rows at {places[0]}, and {first.path} at {places[1]}; name one: --rows FIELD"
+            raise SampleError(part.path, why)
+        if _guessed(part, how) != _guessed(first, how) or part.log.tool != first.log.tool:
             why = f"has other fields than {first.path}; name them: --map case=FIELD,score=FIELD"
             raise SampleError(part.path, why)
+
+
+def _guessed(part: Part, how: Asked) -> Mapping[str, tuple[str, ...]]:
+    return {role: names for role, names in part.log.fields.items() if role not in how.fields}

@@ -55,6 +55,7 @@ class Format(NamedTuple):
     :param open: its reader.
     :param may_be: whether a file may be one that somebody says is of the format, though it does not look like it.
     :param has_failures: its rows have the message of a failed test in the field ``failure``.
+    :param has_lists: it may be a JSON document that has its rows in a field.
     """
 
     what: str
@@ -62,6 +63,7 @@ class Format(NamedTuple):
     open: Callable[[LogFile], Log]
     may_be: Callable[[Beginning], bool] = lambda _: False
     has_failures: bool = False
+    has_lists: bool = False
 
 
 def _is_inspect(file: Beginning) -> bool:
@@ -86,7 +88,8 @@ def _is_json(file: Beginning) -> bool:
 
 
 def _is_csv(file: Beginning) -> bool:
-    return file.name.endswith(".csv") and b"," in file.head.partition(b"\n")[0]
+    lines = (line for line in file.head.splitlines() if not line.startswith(b"#"))
+    return file.name.endswith(".csv") and b"," in next(lines, b"")
 
 
 def _is_no_other(file: Beginning) -> bool:
@@ -97,11 +100,12 @@ def _is_no_other(file: Beginning) -> bool:
 def _format_of_preset(name: str, preset: Preset) -> Format:
     return Format(
         what=preset.what,
-        is_likely=lambda file: not preset.known.isdisjoint(file.keys),
+        is_likely=lambda file: any(keys <= file.keys for keys in preset.known),
         open=partial(open_preset, name),
         # A key by which JSON is known may come late, after a long input.
         may_be=_is_json,
         has_failures=preset.has_failures,
+        has_lists=True,
     )
 
 
@@ -110,25 +114,30 @@ FORMATS: Final = {
     "swebench": Format("a report of SWE-bench", _is_swebench, open_swebench),
     "junit": Format("JUnit XML", _is_junit, open_junit, has_failures=True),
     **{name: _format_of_preset(name, preset) for name, preset in PRESETS.items()},
-    "jsonl": Format("JSON lines", _is_json, open_json),
+    "jsonl": Format("JSON lines", _is_json, open_json, has_lists=True),
     "csv": Format("CSV", _is_csv, open_csv, may_be=_is_no_other),
 }
 """By name."""
 
 
 @contextmanager
-def opened(path: Path, wanted: str = "auto") -> Iterator[tuple[str, Log, str]]:
+def opened(
+    path: Path, wanted: str = "auto", rows: str | None = None
+) -> Iterator[tuple[str, Log, str]]:
     """
     Open a log, to read its rows and do nothing else meanwhile; yield the name of its format, it, and its SHA-256.
 
     :param wanted: name of its format, or ``auto`` for what its first bytes say.
+    :param rows: the field that has its rows, if somebody named it.
     :raises SampleError: it looks like another format than the wanted one, or like none.
     :raises Unreadable: it cannot be read, or it changed before its last row was read.
     """
     if wanted not in ("auto", *FORMATS):
         raise SampleError(path, f"format {wanted!r}; expected auto, {', '.join(FORMATS)}")
-    with open_file(path) as file:
+    with open_file(path, rows=rows) as file:
         name = _format_of(path, file.head, wanted)
+        if rows is not None and not FORMATS[name].has_lists:
+            raise SampleError(path, f"is {FORMATS[name].what}; --rows is for JSON")
         sha256 = hashlib.file_digest(file.file, "sha256").hexdigest()
         file.file.seek(0)
         yield name, FORMATS[name].open(file), sha256
@@ -146,10 +155,9 @@ def _format_of(path: Path, head: bytes, wanted: str) -> str:
                 guess = f"; it looks like {FORMATS[likely].what}: --format {likely}"
             raise SampleError(path, f"is not {FORMATS[wanted].what}{guess}")
         return wanted
+    if likely is None and file.name.endswith((".csv", ".tsv")):
+        raise SampleError(path, "is no CSV: a CSV has commas in its first line")
     if likely is None:
         names = ", ".join(one.what for one in FORMATS.values())
-        hint = ""
-        if file.name.endswith((".csv", ".tsv")):
-            hint = "; a CSV has commas in its first line"
-        raise SampleError(path, f"is none of these: {names}{hint}")
+        raise SampleError(path, f"is none of these: {names}")
     return likely

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 PIECE: Final = 64 * 1024
 """Bytes that are parsed at once: their elements take many times as much memory."""
 
+MOST_SUITES: Final = 8
+"""Suites within each other whose names tell tests apart."""
+
 RERUNS: Final = ("rerunFailure", "rerunError", "flakyFailure", "flakyError")
 XFAIL: Final = "pytest.xfail"
 FAILED: Final = frozenset({"failed", "failure", "fail"})
@@ -29,13 +32,17 @@ RAN: Final = frozenset({"run", "completed", "passed", "pass", "success", "ok"})
 
 def open_junit(file: LogFile) -> Log:
     """
-    Open a JUnit file: a test is a case, by class name and name.
+    Open a JUnit file: a test is a case, by class name and name, and by its suites where several have one of that name.
 
     Passed is 1 and ``failure`` is 0, also where it was expected. ``error`` says that the test could not be run. A
     ``skipped`` test has no result, unless one of the two is beside it: pytest writes an ``error`` there if the fixture
     of a skipped test breaks as it is torn down.
     """
-    reader = _Reader(file)
+    first = _Reader(file)
+    for _ in first.rows():
+        pass
+    file.file.seek(0)
+    reader = _Reader(file, frozenset(first.several))
     _, rows = ahead(reader.rows())  # the head of the suite is known then
     return Log(
         tool="pytest" if reader.suite == "pytest" else "junit",
@@ -49,10 +56,19 @@ def open_junit(file: LogFile) -> Log:
 
 
 class _Reader:
-    """Reads tests one by one; what was read is dropped."""
+    """
+    Reads tests one by one; what was read is dropped.
 
-    def __init__(self, file: LogFile) -> None:
+    :param qualified: names whose suites are part of the case.
+    :ivar several: names of tests that were read in several suites.
+    """
+
+    def __init__(self, file: LogFile, qualified: frozenset[str] = frozenset()) -> None:
         self._file = file
+        self._qualified = qualified
+        self._suites: list[str] = []
+        self._suites_of: dict[str, tuple[str, ...]] = {}
+        self.several: set[str] = set()
         self.suite: str | None = None
         self.started: datetime | None = None
         self.skipped: list[dict[str, Any]] = []
@@ -76,13 +92,12 @@ class _Reader:
             kind, element = cast("tuple[str, Element]", event)
             name = _plain(element)
             if kind == "start":
-                if name in ("testsuite", "testsuites"):
-                    self._head(element)
-                elif name == "testcase":
-                    self._open_tests += 1
+                self._begin(element)
                 parents.append(element)
                 continue
             parents.pop()
+            if name == "testsuite":
+                self._suites.pop()
             if name == "testcase":
                 self._open_tests -= 1
                 yield from self._test(element)
@@ -94,15 +109,33 @@ class _Reader:
             if parents and not self._open_tests:
                 parents[-1].remove(element)
 
+    def _begin(self, element: Element) -> None:
+        name = _plain(element)
+        if name in ("testsuite", "testsuites"):
+            self._head(element)
+        if name == "testsuite":
+            self._suites.append(element.get("name") or "")
+        elif name == "testcase":
+            self._open_tests += 1
+
     def _head(self, suite: Element) -> None:
         self.suite = self.suite or (suite.get("name") if _plain(suite) == "testsuite" else None)
         if self.started is None and (stamp := suite.get("timestamp")):
             self.started = moment(stamp)
 
+    def _case(self, name: str) -> str:
+        """Return the id of a test, and keep in which suites it is."""
+        suites = tuple(self._suites[:MOST_SUITES])
+        if self._suites_of.setdefault(name, suites) != suites:
+            self.several.add(name)
+        if name not in self._qualified:
+            return name
+        return "::".join(part for part in (*suites, name) if part)
+
     def _test(self, test: Element) -> Iterator[Row]:
         children = {_plain(child): child for child in test}
         names = (test.get("classname"), test.get("name"))
-        case = "::".join(name for name in names if name)
+        case = self._case("::".join(name for name in names if name))
         row: dict[str, Any] = {**test.attrib, "case": case, "passed": 1, "error": None}
         row["reruns"] = sum(_plain(child) in RERUNS for child in test)
         statuses = {(test.get(name) or "run").lower() for name in ("status", "result")}

@@ -37,10 +37,15 @@ MAX_WHOLE: Final = 64 * 2**20
 
 @dataclass(frozen=True, slots=True)
 class LogFile:
-    """A file that is open: whatever is read of it, its digest too, is read from this one descriptor."""
+    """
+    A file that is open: whatever is read of it, its digest too, is read from this one descriptor.
+
+    :param rows: the field that has its rows, if somebody named it.
+    """
 
     path: Path
     file: BufferedReader
+    rows: str | None = None
 
     @property
     def head(self) -> bytes:
@@ -52,11 +57,11 @@ class LogFile:
 
 
 @contextmanager
-def open_file(path: Path, limit: int = MAX_LOG_BYTES) -> Iterator[LogFile]:
+def open_file(path: Path, limit: int = MAX_LOG_BYTES, rows: str | None = None) -> Iterator[LogFile]:
     """
     Open a file, to read it and do nothing else meanwhile.
 
-    :param limit: the most bytes that it may have.
+    :param limit: the most bytes that it may have. :param rows: as :class:`LogFile` has it.
     :raises Unreadable: it cannot be read, is larger, or changed before the block ended.
     """
     try:
@@ -64,7 +69,7 @@ def open_file(path: Path, limit: int = MAX_LOG_BYTES) -> Iterator[LogFile]:
             state = _state(file)
             if state[0] > limit:
                 raise Unreadable(path, f"{state[0]} bytes; at most {limit} are read")
-            yield LogFile(path, file)
+            yield LogFile(path, file, rows)
             if _state(file) != state:
                 raise Unreadable(path, "changed while it was read; expected a finished file")
     except OSError as error:
@@ -89,6 +94,7 @@ class Row(NamedTuple):
     :param metrics: those of the fields that may be its score.
     :param directions: by score, whether ``more`` or ``less`` of it is better, as far as the row shows.
     :param contradiction: how the row contradicts itself, which is an error of it; ``None`` if it does not.
+    :param number: among all rows of the log, from 1; 0 until it is read.
     """
 
     line: int
@@ -96,6 +102,7 @@ class Row(NamedTuple):
     metrics: Sequence[str]
     directions: Mapping[str, str] = {}
     contradiction: str | None = None
+    number: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +110,7 @@ class Log:
     """
     A log that was opened.
 
-    :param rows: of its samples, one by one.
+    :param rows: of its samples, one by one; ``rows_at`` is the field of the file that has them, if it is in one.
     :param fields: the field of each role, or several of which a row has one; a role that is left out is in none.
     :param metric_prefix: of the fields that may be a score, which is not part of a metric's name.
     :param overall: the one of them that is the score if none is named.
@@ -120,6 +127,7 @@ class Log:
     tool: str
     version: str | None = None
     rows: Iterable[Row]
+    rows_at: str = ""
     fields: Mapping[str, tuple[str, ...]]
     metric_prefix: str = ""
     overall: str | None = None
@@ -141,7 +149,7 @@ class Sample:
 
     :param trial: what the log calls the repetition; empty if it numbers none.
     :param score: as the log has it; ``None`` if it has none.
-    :param error: why there is no score; ``None`` if there is one.
+    :param error: why there is no score, with its type; ``None`` if there is one. ``error_type`` is that type alone.
     :param penalty: harm done, 0 or more; ``None`` if the log does not say.
     :param passed: whether it passes, by the field of that role; ``None`` if none was named.
     :param reruns: earlier attempts at the same trial.
@@ -157,6 +165,7 @@ class Sample:
     passed: bool | None = None
     reruns: int = 0
     of: tuple[str | None, str | None] = (None, None)
+    error_type: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,8 +178,8 @@ class Samples:
     :param metric: which score was read.
     :param ungated: scores of the log that were not read.
     :param fields: each role that samples have something in, its field, and who said so, ``None`` for the format.
-    :param left: how many rows are no samples, by why they are none.
-    :param told: what was asked besides, for the record.
+    :param rows: numbers of the rows that were read; ``left`` is how many are no samples, by why they are none.
+    :param map: what somebody said of fields; ``told`` is all that was asked, for the record.
     :param directions: whether ``more`` or ``less`` of the score is better, each with the first case that shows it.
     :param sha256: of the file.
     :param without: cases that the log names and has no sample of, such as tests that were skipped; sorted.
@@ -188,7 +197,9 @@ class Samples:
     metric: str
     ungated: tuple[str, ...]
     fields: tuple[tuple[str, str, str | None], ...]
+    rows: frozenset[int]
     left: Mapping[str, int]
+    map: Mapping[str, str]
     told: tuple[str, ...]
     directions: Mapping[str, str]
     samples: tuple[Sample, ...]
@@ -239,6 +250,16 @@ def ahead(rows: Iterator[AnyRow]) -> tuple[AnyRow | None, Iterator[AnyRow]]:
     """Return the first row, and all of them, so that their reader has seen what stands before the first."""
     first = next(rows, None)
     return first, rows if first is None else chain((first,), rows)
+
+
+def lines_of(file: LogFile) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines of a file with their numbers; :raises Unreadable: one is too long."""
+    number = 0
+    while line := file.file.readline(MAX_LINE + 1):
+        number += 1
+        if len(line) > MAX_LINE:
+            raise Unreadable(file.path, f"line {number} has more than {MAX_LINE} bytes")
+        yield number, line
 
 
 def moment(text: str) -> datetime | None:

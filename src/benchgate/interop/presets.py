@@ -2,95 +2,65 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from benchgate.errors import excerpt
+from benchgate.interop import row_rules as rules
+from benchgate.interop.documents import json_rows
 from benchgate.interop.log import Log, Row, found_in
-from benchgate.interop.tables import json_rows
 from benchgate.interop.values import number_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from benchgate.interop.log import LogFile
-
-
-def _of_promptfoo(row: Mapping[str, Any]) -> str | None:
-    """Say whether a test passed of which the grading, a reason or an error says the opposite."""
-    passed = found_in(row, "gradingResult.pass")
-    if None not in (row.get("success"), passed) and row["success"] != passed:
-        return f"success is {_shown(row['success'])}, but gradingResult.pass is {_shown(passed)}"
-    if row.get("success") is not True:
-        return None
-    reason = row.get("failureReason")
-    if reason not in (None, 0, ""):
-        return f"success is true, but failureReason is {_shown(reason)}"
-    said = row.get("error") or row.get("failure")
-    if said:
-        return f"success is true, but it has an error: {said}"
-    return None
-
-
-def _of_deepeval(row: Mapping[str, Any]) -> str | None:
-    """Say whether a case passed of which a metric did not; a case that failed may have others that are not listed."""
-    if row.get("success") is not True:
-        return None
-    for name, metric in _named("metricsData", row.get("metricsData")):
-        if isinstance(metric, dict) and not metric.get("error") and metric.get("success") is False:
-            return f"success is true, but that of its metric {name!r} is false"
-    return None
-
-
-def _of_langsmith(row: Mapping[str, Any]) -> str | None:
-    """Say whether a run ended in an error that it does not have."""
-    if row.get("status") == "error" and not row.get("error"):
-        return "its status is error, but it has no error"
-    return None
-
-
-def _shown(value: Any) -> str:
-    """Return a value as the file has it."""
-    return excerpt(json.dumps(value), 60)
+    from benchgate.interop.log import LogFile, Raw
 
 
 class Preset(NamedTuple):
     """
     Which fields of a tool's JSON say what; of several the first that a row has.
 
-    :param known: keys by which a file is known: it has one of them near its beginning.
+    :param known: keys by which a file is known: it has all of one set near its beginning.
     :param scores: fields that are a score, an object of scores by name, or a list of objects with a ``name``.
-    :param lists: where a document has its rows; lines and arrays of rows are read without.
+    :param lists: where a document has its rows; last may be ``""`` if it is a row itself otherwise. Lines and arrays of
+        rows are read without.
     :param overall: the score that is read if none is named. :param where: what a row has that is a sample.
+    :param unrun: values of the overall score that say that a test was not run.
+    :param grades: values of a score that are no numbers, and the number of each.
+    :param made: returns fields that follow from those of a row.
     :param contradiction: says how a row contradicts itself. Which half is right nobody knows, so it is an error, never
         a pass.
     :param has_failures: a row has the message of its failed test in the field ``failure``.
+    :param asks_for_trials: its rows are tests, and names of tests may be those of repetitions.
     """
 
     what: str
-    known: frozenset[str]
+    known: tuple[set[str], ...]
     fields: Mapping[str, tuple[str, ...]]
     scores: tuple[str, ...]
     lists: tuple[str, ...]
     overall: str | None = None
     where: Mapping[str, str] = {}
+    unrun: frozenset[str] = frozenset()
+    grades: Mapping[str, float] = {}
+    made: Callable[[Mapping[str, Any]], dict[str, Any]] = lambda _: {}
     contradiction: Callable[[Mapping[str, Any]], str | None] = lambda _: None
     has_failures: bool = False
+    asks_for_trials: bool = False
 
 
 PRESETS: Final = {
     "deepeval": Preset(
         what="a test run of deepeval",
-        known=frozenset({"testCases"}),
+        known=({"testCases"},),
         fields={"case": ("name",), "input": ("input",), "target": ("expectedOutput",)},
         scores=("success", "metricsData"),
         lists=("testCases", "conversationalTestCases"),
         overall="success",
-        contradiction=_of_deepeval,
+        contradiction=rules.deepeval_contradicts,
     ),
     "pydantic-evals": Preset(
         what="a report of pydantic-evals",
-        known=frozenset({"source_case_name", "report_evaluator_failures"}),
+        known=({"source_case_name"}, {"report_evaluator_failures"}),
         fields={
             "case": ("source_case_name", "name"),
             "trial": ("name",),
@@ -103,7 +73,7 @@ PRESETS: Final = {
     ),
     "langsmith": Preset(
         what="runs of LangSmith",
-        known=frozenset({"feedback_stats"}),
+        known=({"feedback_stats"},),
         fields={
             "case": ("reference_example_id",),
             "trial": ("id",),
@@ -113,11 +83,11 @@ PRESETS: Final = {
         scores=("feedback_stats",),
         lists=("runs",),
         where={"parent_run_id": ""},
-        contradiction=_of_langsmith,
+        contradiction=rules.langsmith_contradicts,
     ),
     "braintrust": Preset(
         what="an experiment of Braintrust",
-        known=frozenset({"root_span_id"}),
+        known=({"root_span_id"},),
         fields={
             "case": ("origin.id", "dataset_record_id", "input"),
             "trial": ("id",),
@@ -131,7 +101,7 @@ PRESETS: Final = {
     ),
     "promptfoo": Preset(
         what="results of promptfoo",
-        known=frozenset({"evalId", "testIdx", "promptIdx"}),
+        known=({"evalId"}, {"testIdx"}, {"promptIdx"}),
         fields={
             "case": ("testCase.description", "vars"),
             # A test that is repeated has another one each time.
@@ -143,8 +113,71 @@ PRESETS: Final = {
         scores=("success", "score", "namedScores"),
         lists=("results.results",),
         overall="success",
-        contradiction=_of_promptfoo,
+        made=rules.made_for_promptfoo,
+        contradiction=rules.promptfoo_contradicts,
         has_failures=True,
+    ),
+    "ctrf": Preset(
+        what="a report in the Common Test Report Format",
+        known=({"reportFormat", "results"}, {"tool", "summary", "pending", "tests"}),
+        fields={"case": ("case",), "error": ("error",), "reruns": ("retries",)},
+        scores=("status",),
+        lists=("results.tests",),
+        overall="status",
+        unrun=frozenset({"skipped", "pending", "other"}),
+        made=rules.made_for_ctrf,
+        has_failures=True,
+        asks_for_trials=True,
+    ),
+    "pytest-json-report": Preset(
+        what="a report of pytest-json-report",
+        known=({"exitcode", "root", "summary"},),
+        fields={"case": ("nodeid",), "error": ("error",), "reruns": ("reruns",)},
+        scores=("outcome",),
+        lists=("tests",),
+        overall="outcome",
+        unrun=frozenset({"skipped"}),
+        # As of JUnit: a failure counts as one, also where it was expected.
+        grades={"xfailed": 0.0, "xpassed": 1.0},
+        made=rules.made_for_pytest_json,
+        has_failures=True,
+        asks_for_trials=True,
+    ),
+    "evalplus": Preset(
+        what="results of EvalPlus",
+        known=({"task_id", "base_status"},),
+        fields={"case": ("task_id",), "trial": ("trial",)},
+        scores=("measured",),
+        lists=("eval",),
+        overall="plus",
+        made=rules.made_for_evalplus,
+    ),
+    "harbor": Preset(
+        what="trials of Harbor",
+        known=({"trial_name", "trial_uri"},),
+        fields={"case": ("task_name",), "trial": ("trial_name",), "error": ("error",)},
+        scores=("verifier_result.rewards",),
+        lists=("trial_results", ""),
+        overall="reward",
+        made=rules.made_for_harbor,
+    ),
+    "openai-evals": Preset(
+        what="events of OpenAI evals",
+        known=({"spec", "eval_name"}, {"run_id", "event_id", "sample_id"}),
+        fields={"case": ("sample_id",)},
+        scores=("measured",),
+        lists=(),
+        overall="correct",
+        where={"type": "match"},
+        made=rules.made_for_openai_evals,
+    ),
+    "lm-eval": Preset(
+        what="samples of lm-evaluation-harness",
+        known=({"doc_id", "doc", "target"}, {"filtered_resps"}),
+        fields={"case": ("doc_id",), "input": ("doc",), "target": ("target",)},
+        scores=("measured",),
+        lists=(),
+        made=rules.made_for_lm_eval,
     ),
 }
 
@@ -152,25 +185,33 @@ PRESETS: Final = {
 def open_preset(name: str, file: LogFile) -> Log:
     """Open the JSON of a tool: one document, an array of rows, or a row in each line."""
     preset = PRESETS[name]
+    found = json_rows(file, preset.lists)
+    unrun: list[dict[str, Any]] = []
     overall = None
     if preset.overall is not None:
         overall = f"scores.{preset.overall}"
     return Log(
         tool=name,
-        rows=_rows(preset, file),
+        rows=_rows(preset, found.rows, unrun),
+        rows_at=found.at,
         fields=preset.fields,
         metric_prefix="scores.",
         overall=overall,
         where=preset.where,
+        letters=preset.grades,
+        unrun=lambda: unrun,
+        asks_for_trials=preset.asks_for_trials,
     )
 
 
-def _rows(preset: Preset, file: LogFile) -> Iterator[Row]:
-    for line, raw in json_rows(file, preset.lists):
+def _rows(preset: Preset, rows: Iterator[Raw], unrun: list[dict[str, Any]]) -> Iterator[Row]:
+    """Yield the rows of tests that were run, and keep the others."""
+    for line, raw in rows:
+        fields = {**raw, **preset.made(raw)}
         scores: dict[str, Any] = {}
         directions: dict[str, str] = {}
         for path in preset.scores:
-            for name, part in _named(path, found_in(raw, path)):
+            for name, part in rules.named(path, found_in(fields, path)):
                 # Two scores of one name are two scores.
                 key = f"{name} ({len(scores)})" if name in scores else name
                 scores[key] = _value(part)
@@ -180,10 +221,11 @@ def _rows(preset: Preset, file: LogFile) -> Iterator[Row]:
         broken = next((one for one in scores.values() if isinstance(one, dict)), None)
         if broken and preset.overall in scores and scores[preset.overall] is not True:
             scores[preset.overall] = broken
-        fields = raw | {"scores": scores}
-        if preset.has_failures and raw.get("failureReason") in (0, 1):
-            # The error of promptfoo says which assertion failed.
-            fields |= {"error": None, "failure": raw.get("error")}
+        fields["scores"] = scores
+        # An error of a score is an object.
+        if str(scores.get(preset.overall or "")) in preset.unrun:
+            unrun.append(fields)
+            continue
         yield Row(
             line,
             fields,
@@ -191,17 +233,6 @@ def _rows(preset: Preset, file: LogFile) -> Iterator[Row]:
             directions=directions,
             contradiction=preset.contradiction(fields),
         )
-
-
-def _named(path: str, found: Any) -> list[tuple[str, Any]]:
-    """Return the scores of a field by name: its parts, or itself."""
-    if isinstance(found, dict):
-        return [*found.items()]
-    if isinstance(found, list):
-        return [(str(one.get("name")), one) for one in found if isinstance(one, dict)]
-    if found is None:
-        return []
-    return [(path, found)]
 
 
 def _value(part: Any) -> Any:

@@ -39,6 +39,26 @@ class Repeated(NamedTuple):
     trials: int
 
 
+class Typed(NamedTuple):
+    """
+    A map as somebody typed it.
+
+    :param source: ``--map``, or the file that it is in. :param case: the field of the case.
+    """
+
+    fields: Mapping[str, str]
+    source: str
+    case: str
+
+    def shown(self, more: Mapping[str, str]) -> str:
+        """Return it with more in it, as it is typed; none of these expressions has a quote."""
+        every = {**self.fields, **more}
+        if self.source == "--map":
+            return f"--map '{','.join(f'{role}={field}' for role, field in every.items())}'"
+        texts = (f"{role} = '{field}'" for role, field in every.items())
+        return f"in {self.source}: {' and '.join(texts)}"
+
+
 class TwoReadings(SampleError):
     """A log whose tests are repetitions or cases, and nobody can tell."""
 
@@ -111,22 +131,20 @@ def _numbers(reading: Reading, names: Sequence[str]) -> set[int]:
     return {int(match[1]) for match in found if match}
 
 
-def ask(path: Path, fields: Mapping[str, str], source: str, names: Sequence[str]) -> None:
+def ask(path: Path, typed: Typed, names: Sequence[str]) -> None:
     """
     Refuse a log whose tests may be repetitions.
 
-    :param fields: what the map says so far; ``source`` is ``--map``, or the file that it is in.
     :param names: of all tests, those without a result too.
     :raises TwoReadings: it has some; the message has both readings, to be typed.
     """
     found = may_be_repeated(names)
     if found is None:
         return
-    field = fields.get("case", "case")
     others = len({*names}) - found.cases * found.trials
     folds = {
-        "trial": f"{field}~{found.reading.trial}",
-        "case": f"{field}~{found.reading.case}",
+        "trial": f"{typed.case}~{found.reading.trial}",
+        "case": f"{typed.case}~{found.reading.case}",
     }
     plain = ""
     if others:
@@ -140,14 +158,7 @@ def ask(path: Path, fields: Mapping[str, str], source: str, names: Sequence[str]
     as_cases = counted(len({*names}), "case")
     lines = (
         why,
-        f"  {_typed(source, {**fields, **folds})}   {as_trials}",
-        f"  {_typed(source, {**fields, 'trial': NONE})}   {as_cases}",
+        f"  {typed.shown(folds)}   {as_trials}",
+        f"  {typed.shown({'trial': NONE})}   {as_cases}",
     )
     raise TwoReadings(path, "\n".join(lines))
-
-
-def _typed(source: str, fields: Mapping[str, str]) -> str:
-    """Return a map as it is typed; none of these expressions has a quote."""
-    if source == "--map":
-        return f"--map '{','.join(f'{role}={field}' for role, field in fields.items())}'"
-    return f"in {source}: " + " and ".join(f"{role} = '{field}'" for role, field in fields.items())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.aggregate import build_report
@@ -12,10 +12,12 @@ from benchgate.errors import EvalError, SampleError
 from benchgate.gates.policy import log_policy
 from benchgate.ids import RunPlan, system_digest, trial_seed
 from benchgate.interop.asked import HARM
+from benchgate.interop.sides import apart, check_apart, own
 from benchgate.models import BenchScore, FailureMode, LogSource, RunDigests, TrialResult
 from benchgate.registry import TASK_CLASS_PATTERN
 from benchgate.taxonomy import RESERVED, Taxonomy
 from benchgate.wire.canonical import digest
+from benchgate.wire.files import is_same_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -35,12 +37,14 @@ class LogTerms:
     :param task_class: name of what was measured.
     :param score_range: the worst and the best score, which count as 0 and 1; the first may be the larger one.
     :param with_inputs: whether cases are the same only if their inputs are, and only if their targets are.
+    :param apart: what was asked of one side alone, as :func:`benchgate.interop.sides.apart` has it.
     """
 
     task_class: str
     policy: GatePolicy
     score_range: tuple[float, float]
     with_inputs: tuple[bool, bool]
+    apart: frozenset[str] = frozenset()
 
     @classmethod
     def of(
@@ -81,8 +85,11 @@ def report_pair(
     :raises EvalError: the logs have different metrics, or no case in common.
     :raises SampleError: a score is outside the range.
     """
-    if before.metric != after.metric:
-        why = f"the scores are {before.metric!r} and {after.metric!r}; name one: --metric NAME"
+    check_apart(before, after)
+    terms = replace(terms, apart=apart(before, after))
+    if before.metric != after.metric and "score" not in terms.apart:
+        both = f"A:score={before.metric},B:score={after.metric}"
+        why = f"the scores are {before.metric!r} and {after.metric!r}; name one, --metric NAME, or both, --map {both}"
         raise EvalError(why)
     if {one.case_id for one in before.samples}.isdisjoint(one.case_id for one in after.samples):
         why = f"no case is in both; is {after.case_field!r} the id of a run? --map case=FIELD"
@@ -97,10 +104,13 @@ def _names(
     before: Samples, after: Samples, names: tuple[str | None, str | None]
 ) -> tuple[str, str]:
     systems = (before.header.system, after.header.system)
+    if is_same_file(before.path, after.path):
+        # All that tells them apart is what was asked of them.
+        systems = (", ".join(own(before, after)) or None, ", ".join(own(after, before)) or None)
     if None in systems or systems[0] == systems[1]:
         systems = (before.path.name, after.path.name)
-    if systems[0] == systems[1]:
-        systems = (str(before.path), str(after.path))
+        if systems[0] == systems[1]:
+            systems = (str(before.path), str(after.path))
     return names[0] or str(systems[0]), names[1] or str(systems[1])
 
 
@@ -164,11 +174,16 @@ def report_of(
 
 
 def _scorer(log: Samples, terms: LogTerms) -> str:
-    # Two penalties, and what passes, compare if they were read of one field.
-    harm = [f"{role} {name}" for role, name, _ in log.fields if role in (*HARM, "passed")]
-    rows = [one for one in log.told if not one.startswith("map ")]
+    # Two penalties, and what passes, compare if they were read of one field, or of the one that is named for each side.
+    harm = [
+        role if role in terms.apart else f"{role} {name}"
+        for role, name, _ in log.fields
+        if role in (*HARM, "passed")
+    ]
+    rows = [one for one in log.told if not one.startswith("map ") and one not in terms.apart]
     unit = "{:g} to {:g}".format(*terms.score_range)
-    return digest(["log", log.metric, unit, *harm, *rows])
+    metric = "" if "score" in terms.apart else log.metric
+    return digest(["log", metric, unit, *harm, *rows])
 
 
 def _check_direction(log: Samples, ends: tuple[float, float]) -> None:
@@ -218,8 +233,8 @@ def _results(
         if row is None:
             yield result.model_copy(update={"detail": "the log has no such trial"})
         elif row.score is None:
-            modes = (FailureMode(code="harness_error", detail=row.error),)
-            yield result.model_copy(update={"outcome": "harness_error", "failure_modes": modes})
+            mode = FailureMode(code="harness_error", detail=row.error, error=row.error_type)
+            yield result.model_copy(update={"outcome": "harness_error", "failure_modes": (mode,)})
         else:
             scaled = _scaled(log, row, row.score, terms.score_range)
             # The gate asks whether a case newly fails of graded logs too: by the best score, unless a field says it.

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from contextlib import contextmanager
 from dataclasses import replace
 from statistics import mean
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from benchgate.errors import EvalError, SampleError, excerpt
-from benchgate.interop.asked import asked, chosen
+from benchgate.interop.asked import asked, chosen, said
 from benchgate.interop.fields import Fields
 from benchgate.interop.folder import FILE, Folder
 from benchgate.interop.formats import FORMATS, opened
+from benchgate.interop.kinds import FieldNeeded, kinds_of
 from benchgate.interop.log import Sample, Samples, found_in
-from benchgate.interop.repetitions import ask
-from benchgate.interop.values import error_of, harm_of, number_of
+from benchgate.interop.repetitions import Typed, ask
+from benchgate.interop.values import LogError, error_of, harm_of, number_of
 from benchgate.wire.canonical import sha256_hex
 
 if TYPE_CHECKING:
@@ -27,13 +29,14 @@ if TYPE_CHECKING:
 
 MAX_SAMPLES: Final = 200_000
 UNSCORED: Final = "Unscored"
-"""What the error of a sample begins with that has neither a score nor an error."""
+"""The type of error of a sample that has neither a score nor an error."""
 
 
 def read(
     path: Path,
     *,
     format: str = "auto",  # noqa: A002 - the name of the option
+    rows: str | None = None,
     map: Mapping[str, str] | Path | None = None,  # noqa: A002
     metric: str | None = None,
     where: Iterable[str] = (),
@@ -43,33 +46,55 @@ def read(
     Read a log of another harness: a file, or a folder of files that are one log, or trials.
 
     :param format: ``inspect``, ``swebench``, ``junit``, ``deepeval``, ``pydantic-evals``, ``langsmith``,
-        ``braintrust``, ``promptfoo``, ``jsonl``, ``csv``, or ``auto`` for what it looks like.
+        ``braintrust``, ``promptfoo``, ``ctrf``, ``pytest-json-report``, ``evalplus``, ``harbor``, ``openai-evals``,
+        ``lm-eval``, ``jsonl``, ``csv``, or ``auto`` for what it looks like.
+    :param rows: the field that has the rows, in JSON that is one document: ``results.tests``.
     :param map: the field of a role, such as ``case`` or ``score``, where it is not the one that the format has; names
         joined by dots lead into objects and lists. Of ``harm`` (``penalty`` is its other name) higher is worse, of
         ``safety`` better. ``FIELD~REGEX`` takes what the groups of a regular expression find in the field, and the
         ``trial`` ``none`` takes nothing. Or a TOML file of them. ``benchgate gate --help`` lists the roles.
     :param metric: which score to read, where samples have several.
     :param where: ``FIELD=VALUE`` that a row must have to be a sample.
-    :param errors_by: a failed test of JUnit or promptfoo is an error if this regular expression is in its message.
+    :param errors_by: a failed test, or one of promptfoo, is an error if this regular expression is in its message.
     :raises SampleError: it is of another format, a field is missing, or the metric is ambiguous.
     :raises EvalError: it cannot be read.
     """
-    how = asked(map, where, errors_by)
+    how = asked(map, where, errors_by, rows)
+    try:
+        with _opened(path, format, how) as one:
+            if how.errors_by and not FORMATS[one.format].has_failures:
+                names = ", ".join(name for name in FORMATS if FORMATS[name].has_failures)
+                raise EvalError(f"errors-by: is for {names}; {path} is {one.format}")
+            samples = RowReader(path, one.log, how, metric, one.folder).samples(
+                one.format, one.sha256
+            )
+    except FieldNeeded as error:
+        with _opened(path, format, how) as one:
+            why = f"{error.message}; {kinds_of(one.log)}"
+        raise FieldNeeded(error.path, why, line=error.line) from None
+    if one.folder is None:
+        return samples
+    return replace(samples, files=one.folder.said)
+
+
+class _Opened(NamedTuple):
+    """A side that is open: its format, its rows, its digest, and the folder that it is, if it is one."""
+
+    format: str
+    log: Log
+    sha256: str
+    folder: Folder | None = None
+
+
+@contextmanager
+def _opened(path: Path, wanted: str, how: Asked) -> Iterator[_Opened]:
+    """Open a file or a folder, to read its rows and do nothing else meanwhile."""
     if path.is_dir():
-        folder = Folder(path, format, how)
-        _check_errors_by(path, folder.format, how)
-        samples = RowReader(path, folder.log, how, metric, folder).samples(
-            folder.format, folder.sha256
-        )
-        return replace(samples, files=folder.said)
-    with opened(path, format) as (name, log, sha256):
-        _check_errors_by(path, name, how)
-        return RowReader(path, log, how, metric).samples(name, sha256)
-
-
-def _check_errors_by(path: Path, name: str, how: Asked) -> None:
-    if how.errors_by and not FORMATS[name].has_failures:
-        raise EvalError(f"errors-by: is for JUnit and promptfoo; {path} is {name}")
+        folder = Folder(path, wanted, how)
+        yield _Opened(folder.format, folder.log, folder.sha256, folder)
+        return
+    with opened(path, wanted, how.rows) as (name, log, sha256):
+        yield _Opened(name, log, sha256)
 
 
 class RowReader:
@@ -88,7 +113,8 @@ class RowReader:
         self._by = how
         self._fields = Fields(log, how, metric)
         self._left = Counter[str]()
-        self._rows = chosen(log, how.where, self._left)
+        self._numbers: list[int] = []
+        self._rows = chosen(log, how, self._left)
         self._lacking: dict[str, tuple[str, int]] = {}
         self._metrics: dict[str, None] = {}
         self._names: list[str] = []
@@ -100,14 +126,15 @@ class RowReader:
         short = self._fields.short
         samples = self._read()
         self._check(samples)
-        fields = tuple(self._fields.read())
+        fields = (*self._place_of_rows(), *self._fields.read())
         self._check_harm(fields, samples)
         cases = {sample.case_id for sample in samples}
         named = {*self._log.named()}
-        named |= {self._text(row, "case", 0) for row in self._log.unrun()}
+        named |= {*self._unrun()}
         is_said = "trial" in self._by.typed or "case" in self._by.patterns
         if self._log.asks_for_trials and not is_said:
-            ask(self._path, self._by.typed, self._by.source, [*cases, *named])
+            how = Typed(self._by.typed, self._by.source, of("case")[0])
+            ask(self._path, how, [*cases, *named])
         case_field = of("case")[0]
         taken = {case_field, *map(short, self._metrics)}
         gated = {*of("score"), *of("passed"), *of(self._fields.harm)}
@@ -122,7 +149,9 @@ class RowReader:
             metric=metric,
             ungated=tuple(short(name) for name in self._metrics if name not in gated),
             fields=fields,
+            rows=frozenset(self._numbers),
             left=self._left,
+            map=self._by.typed,
             told=self._by.told,
             directions=self._directions_of(metric),
             samples=samples,
@@ -148,16 +177,31 @@ class RowReader:
         """Yield the samples in the order of their rows."""
         if self._folder is None:
             for row in self._rows:
+                self._numbers.append(row.number)
                 yield self._sample(row)
             return
         found = []
         for row in self._rows:
+            self._numbers.append(row.number)
             name = row.fields[FILE]
             # An error names the file that it is in.
             self._path = self._folder.path / name
             found.append((name, self._sample(row)))
         self._path = self._folder.path
         yield from self._folder.told_apart(found)
+
+    def _unrun(self) -> Iterator[str]:
+        """Yield the cases of the rows without a result, of those that are read."""
+        for row in self._log.unrun():
+            if all(said(row, name) == value for name, value in self._by.where.items()):
+                case = self._text(row, "case", 0)
+                yield case if self._folder is None else self._folder.as_case(row[FILE], case)
+
+    def _place_of_rows(self) -> Iterator[tuple[str, str, str | None]]:
+        """Yield the field that has the rows, and who said so, as those of the roles are told."""
+        if self._log.rows_at:
+            who = "--rows" if self._by.rows else None
+            yield "rows", self._log.rows_at, who
 
     def _once(self, samples: tuple[Sample, ...]) -> frozenset[str]:
         """Return the cases whose names have no number of a repetition, where those of others have one."""
@@ -169,10 +213,12 @@ class RowReader:
     def _check(self, samples: tuple[Sample, ...]) -> None:
         """Refuse a log without a score, or without what somebody named."""
         if not samples:
-            why = "".join(f"; of {n} rows {why}" for why, n in self._left.items())
-            raise SampleError(self._path, f"has no samples{why}")
+            if not self._left:
+                raise SampleError(self._path, "has no samples")
+            left = "".join(f"; of {n} rows {why}" for why, n in self._left.items())
+            raise FieldNeeded(self._path, f"has no samples{left}")
         unscored = [sample for sample in samples if sample.score is None]
-        erred = [one for one in unscored if not (one.error or "").startswith(UNSCORED)]
+        erred = [one for one in unscored if one.error_type != UNSCORED]
         all_erred = len(erred) == len(samples)
         for role, name in self._fields.named.items():
             # Where all erred, nothing can have a score.
@@ -188,8 +234,7 @@ class RowReader:
         """Refuse a field that somebody named and no row has, or that one lacks."""
         what = f"'{self._fields.shown(role, name)}', which is to be the {role}"
         if not self._fields.is_seen(role):
-            why = f"no sample has {what}; there are {', '.join(self._names)}"
-            raise SampleError(self._path, why)
+            raise FieldNeeded(self._path, f"no sample has {what}")
         if role in self._lacking:
             case, line = self._lacking[role]
             raise SampleError(self._path, f"case {case!r} has no {what}", line=line)
@@ -235,8 +280,10 @@ class RowReader:
             self._choose(row)
         case = self._text(fields, "case", row.line)
         if not case:
-            why = "no case id; name its field: --map case=FIELD; there are "
-            raise SampleError(self._path, why + ", ".join(self._names), line=row.line)
+            why = "no case id; name its field: --map case=FIELD"
+            if "case" not in self._fields.named:
+                why += " (case=row if the same row of both files is the same case)"
+            raise FieldNeeded(self._path, why, line=row.line)
         for shown in row.directions.items():
             self._shown_by.setdefault(shown, case)
         score, error = self._scored(row)
@@ -248,7 +295,8 @@ class RowReader:
             case_id=case,
             trial=self._text(fields, "trial", row.line),
             score=score,
-            error=error,
+            error=None if error is None else str(error),
+            error_type=None if error is None else error.type,
             cluster=self._text(fields, "cluster", row.line) or None,
             passed=self._passed(fields, case, row.line),
             penalty=self._penalty(fields, case, row.line),
@@ -277,8 +325,10 @@ class RowReader:
             names = ", ".join(map(self._fields.short, row.metrics))
             raise SampleError(self._path, f"samples have several scores: {names}; --metric NAME")
         elif not self._log.metric_prefix and not self._error(row):
-            why = f"no score; name its field: --map score=FIELD; there are {', '.join(self._names)}"
-            raise SampleError(self._path, why)
+            lacking = "no score; name its field: --map score=FIELD"
+            if "case" not in self._fields.named and self._fields.value(row.fields, "case") is None:
+                lacking = "no score and no case id; name their fields: --map score=FIELD,case=FIELD"
+            raise FieldNeeded(self._path, lacking, line=row.line)
 
     def _text(self, fields: dict[str, Any], role: str, line: int) -> str:
         value = self._fields.value(fields, role)
@@ -358,7 +408,7 @@ class RowReader:
             return harm.get("error")
         return None
 
-    def _scored(self, row: Row) -> tuple[float | None, str | None]:
+    def _scored(self, row: Row) -> tuple[float | None, LogError | None]:
         """Return the score of a row, or why it has none."""
         error = self._error(row)
         if error is not None:
@@ -376,7 +426,8 @@ class RowReader:
         shown = "nothing"
         if value not in (None, ""):
             shown = excerpt(repr(value), 60)
-        return None, f"{UNSCORED}: {self._fields.short(self._fields.score) or 'score'} is {shown}"
+        why = f"{self._fields.short(self._fields.score) or 'score'} is {shown}"
+        return None, LogError(UNSCORED, why)
 
 
 def _id_of(value: dict[str, Any] | list[Any]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from benchgate.errors import excerpt, printable
 
@@ -21,6 +21,16 @@ VERDICTS: Final = {"Y": 1.0, "N": 0.0, "C": 1.0, "I": 0.0}
 QUOTES: Final = "\"'"
 TYPE: Final = re.compile(r"([A-Za-z_][\w.]*)(?::\s*(.*)|\((.*)\))$")
 """An error as Python shows it: its type, and what it says."""
+
+
+class LogError(NamedTuple):
+    """Why a sample has no score: the type of its error, and what it says."""
+
+    type: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.type}: {self.text}"
 
 
 def number_of(value: Any) -> float | None:
@@ -45,19 +55,22 @@ def harm_of(value: Any, role: str) -> float | None:
     return number_of(value)
 
 
-def error_of(value: Any) -> str:
-    """Return an error in one line that begins with its type."""
+def error_of(value: Any) -> LogError:
+    """Return an error, its text in one line."""
     if isinstance(value, dict):
         names = ("type", "exception_type", "name")
         kind = next((value[name] for name in names if isinstance(value.get(name), str)), "Error")
         texts = ("message", "exception_message", "error")
         text = next((value[name] for name in texts if isinstance(value.get(name), str)), "")
-        return f"{kind}: {_line(text)}"
+        return LogError(kind, _line(text))
     text = _line(value)
     match = TYPE.fullmatch(text)
     if match is None:
-        return f"Error: {text}"
-    return f"{match[1]}: {match[2] if match[3] is None else match[3].strip(QUOTES)}"
+        return LogError("Error", text)
+    said = match[2]
+    if match[3] is not None:
+        said = match[3].strip(QUOTES)
+    return LogError(match[1], said)
 
 
 def _line(value: Any) -> str:

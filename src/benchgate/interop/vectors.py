@@ -57,6 +57,8 @@ def kind_of(path: Path) -> Kind:
         if "report_kind" in document:
             return "samples" if document["report_kind"] in ARM_KINDS else "record"
         scores = [_labelled(path, case_id, value)[0] for case_id, value in document.items()]
+        if all(isinstance(one, bool) for one in scores):
+            return "log"  # of what passed, and no scores
     return "samples" if scores and all(isinstance(one, (int, float)) for one in scores) else "log"
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from benchgate.gates.baseline import Baseline
     from benchgate.gates.decision import Blocker
     from benchgate.gates.judge import Counter
-    from benchgate.gates.looks import LookNumber
+    from benchgate.gates.looks import RecordedLook
     from benchgate.gates.vectors import Judged
 
 
@@ -123,12 +123,12 @@ def judge_samples(
     """
     _check_counted(policy, ledger)
     looked = None
-    number = None
+    look = None
     try:
         if ledger is not None and known is not None:
             looked = looked_at_arms(*sides, policy, known)
-            number = ledger.add(looked)
-        judged = compare_vectors(*sides, policy, look=number, noted=noted)
+            look = ledger.add(looked).look
+        judged = compare_vectors(*sides, policy, look=look, noted=noted)
     except ValueError as error:
         raise EvalError(str(error)) from error
     if ledger is not None and looked is not None:
@@ -172,10 +172,10 @@ def _accept_run(
 def _counter(ledger: LookLedger, known: KnownBy, baseline: Baseline, policy: GatePolicy) -> Counter:
     """Return what counts a look of a run at the name of its baseline."""
 
-    def count(_: BenchRunReport, after: BenchRunReport) -> LookNumber:
+    def count(_: BenchRunReport, after: BenchRunReport) -> RecordedLook:
         looked = looked_at(baseline, after, policy, is_beside=False)
         by_name = {**known.at, "alike": None, "becomes": None}
-        return ledger.add(looked.model_copy(update=by_name))
+        return ledger.add(looked.model_copy(update=by_name)).look
 
     return count
 

@@ -103,11 +103,11 @@ class Acceptor(Generic[Candidate]):
             judged = judge_samples(sides, policy, self._ledger, self._known)
             decision = LookDecision.of(judged, self._cost)
             looked = looked_at_arms(*sides, policy, self._known)
-            number = self._ledger.add(looked.model_copy(update={"decision": decision}))
+            look = self._ledger.add(looked.model_copy(update={"decision": decision})).look
             self._cost = 0
             if decision.promotion_allowed:
                 self.incumbent, self._before = candidate, after
-            return Answer(decision.promotion_allowed, int(number), decision.cost)
+            return Answer(decision.promotion_allowed, look.number, decision.cost)
 
     def more_cases(self, before: Samples, after: Samples) -> int | None:
         """Return how many more held cases would show the ``target_effect``, by scores of the search's own cases."""

@@ -18,25 +18,27 @@ from benchgate.aggregate import outputs_digest
 from benchgate.audit.chain import RECORD_FILE, numbered
 from benchgate.errors import Unreadable
 from benchgate.gates.baseline import arm
-from benchgate.gates.looks import LookNumber
-from benchgate.gates.run_diff import CASE, labels_of, since_pin
-from benchgate.looks.tally import Looked, Tally
+from benchgate.gates.case_labels import CASE, THERE, LabelChange, labels_of
+from benchgate.gates.run_diff import since_pin
+from benchgate.gates.run_side import SideHead
+from benchgate.looks.tally import Counted, Looked, Tally
 from benchgate.models import RunDigests
 from benchgate.wire.canonical import digest
 from benchgate.wire.model import Count, Sha256, Version, WireModel, empty_mapping
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection
     from pathlib import Path
 
     from benchgate.gates.baseline import Baseline
     from benchgate.gates.judge import Counter
+    from benchgate.gates.looks import KnownBy, RecordedLook
     from benchgate.gates.policy import GatePolicy
     from benchgate.models import BenchRunReport
 
 
-Counting = Callable[[Looked], LookNumber]
-"""Returns the number of a look."""
+Counting = Callable[[Looked], Counted]
+"""Counts a look."""
 
 COMPARED: Final = "baseline.json"
 """The evidence that a run has only if it was compared with a baseline."""
@@ -82,12 +84,9 @@ class SeenReport(WireModel):
 class SeenBaseline(WireModel):
     """What a run was compared with: a file, by its digest, or a system that ran beside the candidate, or a log."""
 
-    run_id: Sha256 | None = None
     sha256: Sha256 | None = None
+    run: SideHead | None = None
     report: SeenReport | None = None
-    outputs: Sha256 | None = None
-    relabelled: tuple[str, ...] = ()
-    system: str | None = None
     place: str | None = None
     new_series: str | None = None
 
@@ -109,11 +108,10 @@ class SeenRecord(WireModel):
         report, baseline = self.report, self.baseline
         if report is None or baseline is None or COMPARED not in self.evidence_files:
             return None
-        beside = baseline.report
-        before = beside.run_id if beside else baseline.run_id
+        before = baseline.report or baseline.run
         if not (report.complete or report.stopped) or before is None:
             return None
-        looked = _looked(report, before, beside, baseline)
+        looked = _looked(report, before, baseline.place, baseline.new_series)
         decision = self.decision if isinstance(self.decision, Mapping) else {}
         more = {
             "looks": str(self.policy.get("looks", "count")),
@@ -131,70 +129,87 @@ def looked_at(
 
     :param is_beside: the baseline ran in the same session. A log is looked at as itself, too.
     """
-    before = baseline.report
+    before: BenchRunReport | SideHead | None = baseline.facts.run
+    if is_beside:
+        before = baseline.report
     assert before is not None  # noqa: S101 - else there is nothing to look at
-    seen = SeenBaseline(
-        outputs=outputs_digest(before),
-        relabelled=() if is_beside else since_pin(before, report),
-        system=before.system,
-        place=baseline.place,
-        new_series=baseline.new_series,
-    )
-    is_itself = is_beside or before.source is not None
-    looked = _looked(report, before.run_id, before if is_itself else None, seen)
+    looked = _looked(report, before, baseline.place, baseline.new_series)
     return looked.model_copy(update={"looks": policy.looks})
 
 
 def counter_of(
     count: Counting, baseline: Baseline | None, policy: GatePolicy, *, is_beside: bool = False
 ) -> Counter:
-    """Return what numbers the look of a run at its baseline; ``is_beside`` as of :func:`looked_at`."""
+    """Return what counts the look of a run at its baseline; ``is_beside`` as of :func:`looked_at`."""
 
-    def counter(before: BenchRunReport, report: BenchRunReport) -> LookNumber:
+    def counter(before: BenchRunReport, report: BenchRunReport) -> RecordedLook:
         assert baseline is not None  # noqa: S101 - that is where its report is from
-        number = count(looked_at(baseline, report, policy, is_beside=is_beside))
-        if not number.unlike:
-            return number
-        from benchgate.looks.seen_cases import over_seen
+        counted = count(looked_at(baseline, report, policy, is_beside=is_beside))
+        if not counted.unlike:
+            return counted.look
+        from benchgate.looks.seen_cases import with_seen
 
-        return over_seen(number, arm(before, report), report, policy, is_beside=is_beside)
+        side = arm(baseline.facts.run or before, report)
+        return with_seen(counted, side, report, is_beside=is_beside)
 
     return counter
 
 
 def _looked(
     report: SeenReport | BenchRunReport,
-    before: str,
-    beside: SeenReport | BenchRunReport | None,
-    baseline: SeenBaseline,
+    before: SeenReport | BenchRunReport | SideHead,
+    place: str | None,
+    new_series: str | None,
 ) -> Looked:
     """
     Return what a run looks at.
 
-    :param before: the ``run_id`` of its baseline.
-    :param beside: the report of a baseline that ran too, or of a log.
+    :param before: the report of a baseline that ran too, or what a record has of one from a file.
+    :param place: of a log; ``new_series`` as of :class:`~benchgate.gates.baseline.Baseline`.
     """
-    scorer = report.digests.scorer
     said: dict[str, Any] = {
-        "results": (before, report.run_id),
-        "new_series": baseline.new_series,
+        "results": (before.run_id, report.run_id),
+        "new_series": new_series,
     }
-    if beside is not None and beside.source is not None:
+    log = _log_of(before)
+    if log is not None:
         # Which of its rows are read plays no part, nor does their metric.
-        alike = digest(["bytes", beside.digests.system])
-        becomes = digest(["bytes", report.digests.system])
-        known = _known("file", baseline.place, alike)
+        alike = digest(["bytes", log])
+        becomes: str | None = digest(["bytes", report.digests.system])
+        if becomes == alike:
+            # Of two sides in one file none takes the place of the other.
+            becomes = None
+        known = _known("file", place, alike)
         return Looked(**known, alike=alike, becomes=becomes, **said)
-    said["labels"] = labels_of(report)
-    said["relabelled"] = _is_relabelled(baseline.relabelled)
-    if beside is not None:
-        # Results of a baseline that ran too are new each time; its system is what was looked at.
-        return Looked(**_known("system", [report.digests.baseline, scorer], ""), **said)
+    if isinstance(before, SideHead):
+        return Looked(**_at_pin(report, before), **said)
+    # Results of a baseline that ran too are new each time; its system is what was looked at.
+    known = _known("system", [report.digests.baseline, report.digests.scorer], "")
+    return Looked(**known, labels=labels_of(report), **said)
+
+
+def _log_of(before: SeenReport | BenchRunReport | SideHead) -> str | None:
+    """Return the SHA-256 of the log that a baseline was read from; ``None`` if it was not."""
+    if isinstance(before, SideHead):
+        return before.log
+    if before.source is None:
+        return None
+    return before.digests.system
+
+
+def _at_pin(report: SeenReport | BenchRunReport, before: SideHead) -> dict[str, Any]:
+    """Return by what a look at a baseline from a file is known, and what its labels are."""
+    scorer = report.digests.scorer
     # Of a baseline that was observed again the outputs are the same: the best of many observations is sought there.
-    alike = digest(["results", baseline.outputs or before, scorer])
+    alike = digest(["results", before.outputs or before.run_id, scorer])
     becomes = digest(["results", outputs_digest(report) or report.run_id, scorer])
-    of_system = None if baseline.system is None else [baseline.system, scorer]
-    return Looked(**_known("pin", of_system, alike), alike=alike, becomes=becomes, **said)
+    return {
+        **_known("pin", [before.system, scorer], alike),
+        "alike": alike,
+        "becomes": becomes,
+        "labels": labels_of(report),
+        "relabelled": _is_relabelled(since_pin(before, report)),
+    }
 
 
 def place_of(file: Path, folder: Path) -> str:
@@ -207,29 +222,25 @@ def at_file(place: str) -> dict[str, Any]:
     return _known("file", place, "")
 
 
-def _known(by: str, what: Any, alike: str) -> dict[str, Any]:
+def _known(by: KnownBy, what: Any, alike: str) -> dict[str, Any]:
     """Return by what a baseline is known; of a record by an older version, which does not say it, what it was alike."""
     if what is None:
         return {"at": alike, "by": None}
     return {"at": digest([by, what]), "by": by}
 
 
-def _is_relabelled(texts: Iterable[str]) -> bool:
+def _is_relabelled(changes: Collection[LabelChange]) -> bool:
     """
     Return whether labels of cases changed that the baseline has.
 
     Cases may come and go until the first look, with whatever labels.
     """
-    is_new = " was unset, is there"
-    new = [
-        text.removeprefix(CASE).removesuffix(is_new)
-        for text in texts
-        if text.startswith(CASE) and text.endswith(is_new)
-    ]
-    of_new = tuple(f" of {case_id} was " for case_id in new)
-    return any(
-        not text.startswith(CASE) and not any(part in text for part in of_new) for text in texts
-    )
+    new = {
+        change.case_id
+        for change in changes
+        if change.label == CASE and change.before is None and change.after == THERE
+    }
+    return any(change.label != CASE and change.case_id not in new for change in changes)
 
 
 class ChainLooks:
@@ -246,9 +257,9 @@ class ChainLooks:
         self._tally = Tally()
         self._last = 0
 
-    def number(self, looked: Looked) -> LookNumber:
+    def number(self, looked: Looked) -> Counted:
         """
-        Return the number of a look that follows the records that are there.
+        Count a look that follows the records that are there.
 
         A record that is no valid one counts as a look at every baseline; the chain is not valid then.
 
@@ -266,9 +277,9 @@ class ChainLooks:
         is_same = before and (before.at, before.labels) == (looked.at, looked.labels)
         return before if before and is_same else looked
 
-    def add(self, path: Path, *, later: bool = False) -> LookNumber | None:
+    def add(self, path: Path, *, later: bool = False) -> Counted | None:
         """
-        Count the next record; return the number of its look, ``None`` if it is none.
+        Count the next record; return its look, ``None`` if it is none.
 
         :param later: somebody counts again later, and has to come to the same.
         """

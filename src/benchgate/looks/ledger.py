@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from pydantic import ValidationError
 
 from benchgate.errors import ArtifactError
-from benchgate.looks.tally import Looked, Tally
+from benchgate.looks.tally import Counted, Looked, Tally
 from benchgate.wire.parsing import first_fault
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchgate.gates.decision import CheckpointPromotionDecision
-    from benchgate.gates.looks import LookNumber
 
 _START: Final = b'{"at":'
 
@@ -41,9 +40,9 @@ class LookLedger(Tally):
         if os.path.exists(self._path):
             self._share(None)
 
-    def add(self, looked: Looked) -> LookNumber:
+    def add(self, looked: Looked) -> Counted:
         """
-        Count a look before it is judged, and return its number.
+        Count a look before it is judged.
 
         :raises ArtifactError: it cannot be written; then nothing may be judged.
         :raises EvalError: it is one of a search that is over.

@@ -3,28 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from pydantic import Field
 
 from benchgate.errors import EvalError
+from benchgate.gates.case_labels import has_grown, relabelled
 from benchgate.gates.decision import PREFIX, CheckpointPromotionDecision
-from benchgate.gates.looks import LookNumber
-from benchgate.gates.run_diff import CASE, relabelled
+from benchgate.gates.looks import KnownBy, RecordedLook
 from benchgate.wire.model import Count, Number, Sha256, Text, WireModel, empty_mapping
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from benchgate.gates.case_labels import LabelChange, Labels
     from benchgate.gates.figures import Figures
 
     AnyJudged = tuple[Figures | None, CheckpointPromotionDecision]
 
 
 Results = tuple[Sha256, Sha256]
-Seen = tuple[Results, tuple[tuple[str, str], ...]]
+Seen = tuple[Results, tuple[tuple[str, str, str], ...]]
 """What makes a look one of its own, of those at one baseline."""
 
 
@@ -84,14 +86,14 @@ class Looked(WireModel):
 
     at: Sha256
     results: Results
-    by: Literal["name", "file", "system", "pin"] | None = None
+    by: KnownBy | None = None
     alike: Sha256 | None = None
     becomes: Sha256 | None = None
     promoted: bool = False
     new_series: Text | None = None
     looks: str = "count"
     decision: LookDecision | None = None
-    labels: Mapping[str, str] = Field(default_factory=empty_mapping)
+    labels: Mapping[str, Mapping[str, str]] = Field(default_factory=empty_mapping)
     relabelled: bool = False
     folder: Path | None = None
     over: bool = False
@@ -99,7 +101,12 @@ class Looked(WireModel):
     @cached_property
     def seen(self) -> Seen:
         """What makes this a look of its own, of those at the same baseline."""
-        return self.results, tuple(sorted(self.labels.items()))
+        labels = [
+            (label, case_id, value)
+            for label, cases in self.labels.items()
+            for case_id, value in cases.items()
+        ]
+        return self.results, tuple(sorted(labels))
 
     @property
     def keys(self) -> Iterator[str]:
@@ -107,6 +114,21 @@ class Looked(WireModel):
         if self.alike is not None:
             yield self.alike
         yield self.at
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counted:
+    """
+    A look as it was counted, and where the earlier ones of its series are recorded.
+
+    :param look: without cases of earlier looks, which nobody has read yet: :mod:`benchgate.looks.seen_cases`.
+    :param earlier: folders of the earlier looks.
+    :param unlike: of those, folders of looks that had other cases, labels or results of the baseline.
+    """
+
+    look: RecordedLook
+    earlier: tuple[Path, ...] = ()
+    unlike: tuple[Path, ...] = ()
 
 
 class Series:
@@ -134,7 +156,7 @@ class Series:
         self.others = {} if others is None else others
         self.after = after
         self.looks: dict[Seen, Looked] = {}
-        self.numbers: dict[Seen, LookNumber] = {}
+        self.numbers: dict[Seen, int] = {}
         self.promoted: set[str] = set()
 
     def length(self, *more: Looked) -> int:
@@ -143,7 +165,7 @@ class Series:
         count = len(looks)
         if looks and looks[0].relabelled:
             count += 1
-        known: list[Mapping[str, str]] = []
+        known: list[Labels] = []
         for look in looks:
             if look.labels in known:
                 continue
@@ -172,27 +194,28 @@ class Tally:
         self._is_over = False
         self._series: dict[str, Series] = {}
 
-    def number(self, looked: Looked) -> LookNumber:
-        """Return the number that a look has or would have; results that were seen have that of the first time."""
+    def number(self, looked: Looked) -> Counted:
+        """Return a look with the number that it has or would have; results that were seen have their first number."""
         series = self._series_of(looked)
         seen = series.looks
         count = series.length(looked) + self.unknown
         if looked.by is not None:
             # Looks by an older version may have been looks at this baseline.
             count += max(0, self._old - series.old - series.after)
-        number = LookNumber(series.numbers.get(looked.seen, count))
-        number.new_series = series.reason
-        number.uncounted = series.uncounted
-        others = (one for one in reversed(seen.values()) if one.results[1] == looked.results[1])
-        before = next((one for one in others if one.labels != looked.labels), None)
-        if before is not None:
-            number.relabelled = relabelled(before.labels, looked.labels)
         first = next(iter(seen.values()), looked)
-        if first.looks != looked.looks and "spend:" in first.looks + looked.looks:
-            number.otherwise = first.looks
-        number.earlier = tuple(one.folder for one in seen.values() if one.folder is not None)
-        number.unlike = tuple(_unlike(seen.values(), looked))
-        return number
+        return Counted(
+            look=RecordedLook(
+                number=series.numbers.get(looked.seen, count),
+                declared=first.looks,
+                relabelled=_relabelled(seen, looked),
+                new_series=series.reason,
+                uncounted=series.uncounted,
+                series=first.at,
+                known_by=first.by,
+            ),
+            earlier=tuple(one.folder for one in seen.values() if one.folder is not None),
+            unlike=tuple(_unlike(seen.values(), looked)),
+        )
 
     def looks_of(self, looked: Looked) -> tuple[Looked, ...]:
         """Return the looks of the series that a look belongs to."""
@@ -216,13 +239,13 @@ class Tally:
             return False
         return there.promoted or not looked.promoted
 
-    def add(self, looked: Looked) -> LookNumber:
-        """Count a look, and return its number."""
-        number = self.number(looked)
+    def add(self, looked: Looked) -> Counted:
+        """Count a look."""
+        counted = self.number(looked)
         series = self._series_of(looked)
         is_new = looked.seen not in series.looks
         series.others[series.reason] = series
-        series.numbers.setdefault(looked.seen, number)
+        series.numbers.setdefault(looked.seen, counted.look.number)
         series.looks[looked.seen] = looked
         if looked.promoted and looked.becomes is not None:
             series.promoted.add(looked.becomes)
@@ -232,7 +255,7 @@ class Tally:
             self._is_over = True
         elif looked.by is None and is_new:
             self._old += 1
-        return number
+        return counted
 
     def _series_of(self, looked: Looked) -> Series:
         """Return the series that a look belongs to, which may be a new one."""
@@ -250,13 +273,12 @@ class Tally:
         return Series(looked.new_series, uncounted=uncounted, others=found.others, after=self._old)
 
 
-def has_grown(before: Mapping[str, str], now: Mapping[str, str]) -> bool:
-    """Return whether labels differ by those of new cases alone."""
-    if any(now.get(name) != value for name, value in before.items()):
-        return False
-    more = now.keys() - before.keys()
-    new = {name.removeprefix(CASE) for name in more if name.startswith(CASE)}
-    return all(name.startswith(CASE) or name.partition(" of ")[2] in new for name in more)
+def _relabelled(seen: dict[Seen, Looked], looked: Looked) -> tuple[LabelChange, ...]:
+    """Return what was labelled otherwise at the last look at the same results that had other labels."""
+    for one in reversed(seen.values()):
+        if one.results[1] == looked.results[1] and one.labels != looked.labels:
+            return relabelled(one.labels, looked.labels)
+    return ()
 
 
 def _unlike(seen: Iterable[Looked], looked: Looked) -> Iterator[Path]:
@@ -270,7 +292,7 @@ def _unlike(seen: Iterable[Looked], looked: Looked) -> Iterator[Path]:
             yield one.folder
 
 
-def _compared(looked: Looked) -> tuple[str | None, Mapping[str, str]]:
+def _compared(looked: Looked) -> tuple[str | None, Labels]:
     # A baseline that runs too has other results each time.
     of_baseline = None if looked.by == "system" else looked.results[0]
     return of_baseline, looked.labels

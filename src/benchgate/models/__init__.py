@@ -39,6 +39,11 @@ if TYPE_CHECKING:
 Outcome = Literal[
     "scored", "harness_error", "rubric_error", "timeout", "skipped", "not_run", "unavailable"
 ]
+WhyNotRun = Literal["capped", "stopped", "set_aside", "after_violation"]
+"""
+Why a trial was not run, where code asks: the cap on costs had no room for it; its run had stopped early, or did so
+while it ran; or the rubric had broken its contract in another trial.
+"""
 Scope = Literal["full", "selected"]
 Side = Literal["candidate", "baseline"]
 """Whose trial it is, where a baseline runs in the session of the candidate."""
@@ -95,10 +100,16 @@ class BenchScore(WireModel):
 
 
 class FailureMode(WireModel):
-    """One failure of a trial: a code of the class's taxonomy or of the harness, and the cause if known."""
+    """
+    One failure of a trial: a code of the class's taxonomy or of the harness, and the cause if known.
+
+    :param detail: the cause, for people.
+    :param error: the type of the exception that was the cause; left out if none was.
+    """
 
     code: Name
     detail: DisplayText | None = None
+    error: DisplayText | None = Field(default=None, exclude_if=lambda name: name is None)
 
 
 class TrialResult(WireModel):
@@ -106,7 +117,11 @@ class TrialResult(WireModel):
     The result of one trial of one case.
 
     :param outcome: only ``scored`` comes with a score; any other outcome counts as score 0, not passed.
-    :param detail: why a trial was skipped, not run, or had no system to run.
+    :param detail: why a trial was skipped, not run, or had no system to run: for people, and no part of the run's id.
+    :param why: why a trial was not run, if code asks for it: ``capped``, ``stopped``, ``set_aside`` or
+        ``after_violation``; left out otherwise, and no part of the run's id.
+    :param cap_usd: the cap on costs of a trial that is ``capped``, in US dollars; left out of others.
+    :param violation: the rubric broke its contract in this trial, and scored no other after it; left out if not.
     :param reruns: earlier attempts, by a plugin that retries tests; a retried trial makes the run incomplete.
     :param retries: earlier attempts that the world outside failed; they say nothing about the system.
     :param usage: what the system used, in these attempts too; ``None`` if it reported nothing.
@@ -131,6 +146,9 @@ class TrialResult(WireModel):
     score: BenchScore | None = None
     failure_modes: tuple[FailureMode, ...] = ()
     detail: DisplayText | None = None
+    why: WhyNotRun | None = Field(default=None, exclude_if=lambda why: why is None)
+    cap_usd: NonNegative | None = Field(default=None, exclude_if=lambda cap: cap is None)
+    violation: bool = Field(default=False, exclude_if=lambda violation: not violation)
     reruns: Count = 0
     retries: Count = 0
     duration_seconds: NonNegative = 0.0

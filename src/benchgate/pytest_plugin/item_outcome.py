@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from benchgate.errors import printable
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
-    from benchgate.models import BenchScore, Side, TrialResult
+    from benchgate.models import BenchScore, Side, TrialResult, WhyNotRun
     from benchgate.trials.executor import TrialRecord
 
 
@@ -20,6 +20,13 @@ OF_BASELINE: Final = ("bench.side", "baseline")
 
 class BenchCaseFailed(AssertionError):
     """A case was run and did not pass."""
+
+
+class Obstacle(NamedTuple):
+    """Why an item cannot be run: for people, and for code as a result has it."""
+
+    reason: str
+    why: WhyNotRun | None = None
 
 
 def failure_text(

@@ -11,6 +11,7 @@ import pytest
 from benchgate.errors import BenchCaseLoadError, printable
 from benchgate.pytest_plugin.item_outcome import (
     BenchCaseFailed,
+    Obstacle,
     failure_text,
     properties,
     scorer_digest,
@@ -178,6 +179,7 @@ class CaseItem(_HookedAtCases, pytest.Item):
         self.loaded = loaded
         self.result: TrialResult | None = None
         self.record: TrialRecord | None = None
+        self.obstacle: Obstacle | None = None
         self.attempts = 0
         self.used: Usage | None = None
         self._mark()
@@ -200,13 +202,14 @@ class CaseItem(_HookedAtCases, pytest.Item):
         self.used = self.result.usage if self.result else self.used
         self.result = self.record = None
         self.attempts += 1
-        if reason := self._obstacle():
+        self.obstacle = self._obstacle()
+        if self.obstacle is not None:
             self.user_properties.append(("bench.outcome", "not_run"))
-            pytest.fail(reason, pytrace=False)
+            pytest.fail(self.obstacle.reason, pytrace=False)
 
-    def _obstacle(self) -> str | None:
+    def _obstacle(self) -> Obstacle | None:
         if isinstance(self.loaded, BenchCaseLoadError):
-            return self.loaded.describe(self.where().rpartition(":")[0])
+            return Obstacle(self.loaded.describe(self.where().rpartition(":")[0]))
         return self.bench.obstacle(self.task_class, self.side)
 
     def runtest(self) -> None:

@@ -102,6 +102,9 @@ class Reports:
         return None
 
     def _unscored(self, item: CaseItem, outcome: Outcome, report: pytest.TestReport) -> TrialResult:
+        why = None
+        if outcome == "not_run" and item.obstacle is not None:
+            why = item.obstacle.why
         return unscored(
             item.task_class,
             (item.case_id, item.trial),
@@ -109,6 +112,7 @@ class Reports:
             item.loaded,
             outcome=outcome,
             detail=first_line(report),
+            why=why,
             usage=item.result.usage if item.result else item.used,
         )
 

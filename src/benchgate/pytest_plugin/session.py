@@ -19,6 +19,7 @@ from benchgate.errors import BenchCaseLoadError, EvalError, Unreadable, printabl
 from benchgate.gates.baseline import rerun_system
 from benchgate.loader.imports import bench_package
 from benchgate.loader.loaded_class import LoadedClass, load_class
+from benchgate.pytest_plugin.item_outcome import Obstacle
 from benchgate.pytest_plugin.options import option_values
 from benchgate.pytest_plugin.trials import ItemTrials
 from benchgate.registry import TaskClassRegistry
@@ -180,15 +181,15 @@ class BenchSession:
         except BenchCaseLoadError as error:
             return error
 
-    def obstacle(self, name: str, side: Side) -> str | None:
+    def obstacle(self, name: str, side: Side) -> Obstacle | None:
         """Return why no case of a class can be run: its rubric broke its contract, or a checkpoint is missing."""
         if violation := self._violations.get(name):
-            return f"{AFTER_VIOLATION}{violation}"
+            return Obstacle(f"{AFTER_VIOLATION}{violation}", "after_violation")
         try:
             # Here, for the time of a trial is not spent on copying.
             self.requests[name].systems[side].handed()
         except Unreadable as error:
-            return str(error)
+            return Obstacle(str(error))
         return None
 
     def run(self, item: CaseRun) -> TrialRecord:

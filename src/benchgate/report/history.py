@@ -91,7 +91,8 @@ def past_runs(runs: Path) -> list[PastRun]:
             record, sha256 = PastRecord.read_digested(folder / RECORD_FILE, "record")
         except Unreadable:
             continue
-        read.append((folder, record, look, sha256))
+        number = look.look.number if look else None
+        read.append((folder, record, number, sha256))
     baselines = {record.baseline.sha256 for _, record, *_ in read if record.baseline}
     return [
         PastRun(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from benchgate.artifacts.run_kinds import TrialFile
 from benchgate.audit.runs import read_record
 from benchgate.errors import Unreadable, counted
+from benchgate.gates.run_side import BaselineFacts
 from benchgate.ids import trial_file_name
 from benchgate.wire.canonical import sha256_hex
 from benchgate.wire.files import read_bytes
@@ -129,7 +130,9 @@ def outputs_of(folder: Path | None, record: RunRecord | None, history: list[Past
     outputs = Outputs(folder=folder, digests=record.case_files)
     if record.rerun is not None:
         return replace(outputs, before=(folder, record.case_files), before_side="baseline")
-    wanted = getattr(record.baseline, "run_id", None)
+    wanted = None
+    if isinstance(record.baseline, BaselineFacts) and record.baseline.run is not None:
+        wanted = record.baseline.run.run_id
     # The newest: the records of one run id have equal results, and its outputs are as good as any other's.
     for run in reversed(history):
         past = read_record(run.folder) if run.record.report.run_id == wanted else None

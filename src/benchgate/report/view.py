@@ -198,11 +198,12 @@ def _tiles_of(
         beside = f"{len(changes.newly_passing)} newly passing"
         tiles.append(Tile("Newly failing", str(count), beside, "bad" if count else ""))
     tiles.append(_safety_tile(source))
-    cost, _, used = words.cost(report).partition(", ") if report else ("", "", "")
+    costs = words.costs(report) if report else []
+    used = ", ".join(costs[1:])
     change = figures.cost if figures else None
     if change is not None and change.increase is not None:
         used = f"{change.increase:+.1%} a case"
-    return [*tiles, Tile("Cost", cost, used, "word")] if cost else tiles
+    return [*tiles, Tile("Cost", costs[0], used, "word")] if costs else tiles
 
 
 def _passed_tile(

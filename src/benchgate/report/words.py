@@ -48,7 +48,7 @@ def difference(figures: Significance | None, margin: float | None = None) -> str
     between = interval(figures.delta_ci_low, figures.delta_ci_high)
     test = {"pass_fail": "exact test of pass and fail"}.get(figures.test, f"{figures.test} test")
     level = confidence(figures.alpha)
-    of = f" that it is worse by {margin:g}" if margin and figures.p_value is not None else ""
+    of = f" against a loss of {margin:g}" if margin and figures.p_value is not None else ""
     return f"{text}, {level} interval {between}; {p_value(figures.p_value, figures.alpha)}{of} ({test})"
 
 
@@ -61,9 +61,14 @@ def other_rules(source: Source) -> str | None:
 
 def cost(figures: Aggregates) -> str:
     """Return what a run cost, and what it used."""
+    return ", ".join(costs(figures))
+
+
+def costs(figures: Aggregates) -> list[str]:
+    """Return what a run cost, and each of what it used, as far as it is known."""
     used = figures.usage
     parts = [f"{usd(figures.total_cost_usd)} USD"] if figures.total_cost_usd else []
     if used is not None:
         counts = {"tokens in": used.tokens_in, "tokens out": used.tokens_out, "calls": used.calls}
         parts += [f"{count:,} {name}" for name, count in counts.items() if count is not None]
-    return ", ".join(parts)
+    return parts

@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from benchgate.trials.executor import TrialRecord
     from benchgate.trials.planned import Key
 
-NO_COST: Final = "max_cost_usd: trial "
 TWO_SCORERS: Final = (
     "trials were scored by different code, though their scores are compared: a hook or another rubric scored some of "
     "them; begin a new run"
@@ -91,6 +90,7 @@ class ClassRun:
         self.store: RunStore | None = None
         self.taken_over = 0
         self.provenance = Provenance.here()
+        self._has_warned_of_costs = False
         self._tiers: TierConfig | None = None
         self._baseline: Baseline | None = None
         self._looks = ChainLooks()
@@ -252,12 +252,18 @@ class ClassRun:
         trials = self.sides[side]
         result = record.result
         if result.outcome == "not_run":  # its file may be there, from the run that is resumed
-            trials.not_run((result.case_id, result.trial), result.detail or "not run", result.usage)
+            trials.not_run(
+                (result.case_id, result.trial),
+                result.detail or "not run",
+                why=result.why,
+                cap_usd=result.cap_usd,
+                usage=result.usage,
+            )
             return result
         if self.request.stopped:
             result = set_aside(result)
         if self.request.settings.max_cost_usd is not None:
-            _warn_of_no_cost(result, self.warnings)
+            self._warn_of_no_cost(result)
         scorer = record.scorer or self.request.bench.rubric_digest
         trials.record(result, record.output_json, scorer=scorer)
         self._check()
@@ -276,6 +282,17 @@ class ClassRun:
                 self.problems.append(str(error))
                 self.store.close()
         return result
+
+    def _warn_of_no_cost(self, result: TrialResult) -> None:
+        """Warn once, by the first trial that says nothing of its cost."""
+        is_known = result.outcome in INCOMPLETE or cost_of(result) is not None
+        if is_known or self._has_warned_of_costs:
+            return
+        self._has_warned_of_costs = True
+        self.warnings.append(
+            f"max_cost_usd: trial {result.case_id} reported no cost, and a cap cannot bind what is not reported; "
+            "until a cost is known, one trial runs at a time"
+        )
 
     @collector_paused()
     def finish(self, gates: Iterable[Gate] = ()) -> None:
@@ -349,12 +366,3 @@ def _terms(run: ClassRun, tiers: TierConfig | None) -> RunTerms:
         tiers=tiers,
         provenance=run.provenance,
     )
-
-
-def _warn_of_no_cost(result: TrialResult, warnings: list[str]) -> None:
-    is_known = result.outcome in INCOMPLETE or cost_of(result) is not None
-    if not (is_known or any(text.startswith(NO_COST) for text in warnings)):
-        warnings.append(
-            f"{NO_COST}{result.case_id} reported no cost, and a cap cannot bind what is not reported; "
-            "until a cost is known, one trial runs at a time"
-        )

@@ -13,7 +13,6 @@ from benchgate.audit.runs import parts_of, read_record
 from benchgate.audit.store import RunStore, unfinished_name
 from benchgate.errors import counted, listed
 from benchgate.gates.baseline import BaselineChoice, arm, baseline_beside
-from benchgate.gates.blockers import baseline_blockers
 from benchgate.gates.judge import RunFacts, judge
 from benchgate.gates.labels import Observing, seen_in
 from benchgate.ids import RunPlan
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
     from benchgate.gates.baseline import Baseline
     from benchgate.gates.judge import Gate, Judgement
     from benchgate.gates.labels import Label
-    from benchgate.gates.looks import LookNumber
     from benchgate.gates.policy import GatePolicy
     from benchgate.looks.chain import Counting
     from benchgate.models import BenchCase, BenchRunReport, Side
@@ -165,13 +163,15 @@ def stopping(
     request: RunRequest, trials: PlannedTrials, baseline: Baseline, count: Counting
 ) -> Callable[[], None]:
     """Put the trials of a run in their order; return what notes in the request, after each, that they are decided."""
+    from benchgate.gates.blockers import baseline_blockers
     from benchgate.gates.certificate import certificate, ordered
 
     before = baseline.report
-    assert before is not None  # noqa: S101 - else nothing is decided
+    compared = baseline.facts.run
+    assert before is not None and compared is not None  # noqa: PT018, S101 - else nothing is decided
     policy = request.bench.policy
-    number = counter_of(count, baseline, policy)
-    side = arm(before, trials.report(baseline.sha256))
+    look_of = counter_of(count, baseline, policy)
+    side = arm(compared, trials.report(baseline.sha256))
     places = {case_id: place for place, case_id in enumerate(ordered(side))}
     trials.keys = tuple(sorted(trials.keys, key=lambda key: places.get(key[0], -1)))
     whole = cache(lambda: trials.report(baseline.sha256))
@@ -182,8 +182,11 @@ def stopping(
             return
         if len(places) * trials.trials < len(trials.keys):  # a new case may have anything to gain
             return
-        look, part = number(before, whole()), arm(whole().model_copy(update={"per_case": ran}))
-        if not any(baseline_blockers(whole(), baseline)) and certificate(side, part, policy, look):
+        number = look_of(before, whole()).number
+        part = arm(whole().model_copy(update={"per_case": ran}))
+        if not any(baseline_blockers(whole(), baseline.facts)) and certificate(
+            side, part, policy, number
+        ):
             request.stopped.append(STOP)
 
     return check
@@ -244,19 +247,12 @@ def publish(
         nonlocal last
         before = judgement.baseline.report if judgement.baseline else None
         look = counter(before, judgement.report) if judgement.look and before else None
-        if look is not None and _is_other(look, judgement.look):
-            last = judge(judgement, count=counter, asked=judgement)
+        if look is not None and look != judgement.look:  # another run has ended since
+            last = judge(judgement, count=lambda *_: look, asked=judgement)
         return record_entry(last, terms(), finished, slot)
 
     published = store.publish(judgement.reports, entry)
     return last, published
-
-
-def _is_other(look: LookNumber, judged: int | None) -> bool:
-    """Return whether a look may be another one than the one that was judged: another run may have ended since."""
-    if look != judged or look.otherwise is not None:
-        return True
-    return bool(look.relabelled or look.unlike or look.new_series)
 
 
 def record_reports(

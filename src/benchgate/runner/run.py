@@ -169,7 +169,8 @@ def _run_all(
         if record.violation:
             for trials in run.sides.values():
                 for key in trials.keys:
-                    trials.not_run(key, f"{AFTER_VIOLATION}{record.violation}")
+                    reason = f"{AFTER_VIOLATION}{record.violation}"
+                    trials.not_run(key, reason, why="after_violation")
             return
 
 

@@ -318,7 +318,7 @@ class TrialService:
 
     def _left_out(self, request: TrialRequest) -> TrialRecord | None:
         stopped = self._runs[request.case.task_class].stopped
-        return request.not_run(stopped[0]) if stopped else None
+        return request.not_run(stopped[0], why="stopped") if stopped else None
 
     def _run(self, request: TrialRequest) -> TrialRecord:
         return self._left_out(request) or self._runner_of(request).run(request)

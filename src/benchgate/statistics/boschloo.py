@@ -220,7 +220,9 @@ class _Outcomes:
         after = np.arange(self.m + 1)[None, :] / self.m
         above = _wilson(before, self.n, z) - before
         below = after - _wilson(after, self.m, -z)
-        return np.asarray(after - before - np.sqrt(above * above + below * below))
+        limits = after - before - np.sqrt(above * above + below * below)
+        # Outcomes that mirror each other are equal, and must not differ by the rounding of floats.
+        return np.asarray(np.round(limits, 10))
 
     def ranks_at(self, null_delta: float) -> Floats:
         """Return the order of the test of a difference: Fisher's p alone if that is 0."""

@@ -78,8 +78,12 @@ def finite_floats(values: Iterable[float], name: str = "values") -> list[float]:
     :param name: name of the sample in the error.
     :raises ValueError: for the first wrong element; the message has its index and value.
     """
+    numbers = list(values)
+    # Samples are floats almost always, and are checked many times in one comparison.
+    if {*map(type, numbers)} <= {float} and all(map(math.isfinite, numbers)):
+        return numbers
     result: list[float] = []
-    for index, value in enumerate(values):
+    for index, value in enumerate(numbers):
         number = _as_float(value)
         if number is None or not math.isfinite(number):
             message = f"{name}[{index}] is {value!r}; expected a finite real number"
@@ -119,7 +123,7 @@ def grouped(values: Sequence[T], clusters: Sequence[str | None] | None) -> list[
     :param clusters: None if no two values share one.
     :raises ValueError: for another number of labels.
     """
-    if clusters is None:
+    if clusters is None or (len(clusters) == len(values) and {*clusters} <= {None}):
         return [[value] for value in values]
     groups: dict[object, list[T]] = {}
     for index, (value, label) in enumerate(zip(values, clusters, strict=True)):

@@ -15,7 +15,7 @@ from benchgate.ids import trial_seed
 from benchgate.models import FailureMode, TrialResult
 
 if TYPE_CHECKING:
-    from benchgate.models import BenchCase, HandedCheckpoint, Outcome, Side
+    from benchgate.models import BenchCase, HandedCheckpoint, Outcome, Side, WhyNotRun
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,11 +71,19 @@ class TrialRequest:
             **fields,
         ).kept()
 
-    def not_run(self, detail: str, retries: int = 0) -> TrialRecord:
+    def not_run(
+        self,
+        detail: str,
+        retries: int = 0,
+        *,
+        why: WhyNotRun | None = None,
+        cap_usd: float | None = None,
+    ) -> TrialRecord:
         """Return what is recorded if nobody runs it; what its system has answered is kept."""
         if self.then is not None:
             return self.then.unobserved(detail)
-        result = self.result("not_run", detail=detail, retries=retries)
+        told = {"detail": detail, "why": why, "cap_usd": cap_usd}
+        result = self.result("not_run", retries=retries, **told)
         return TrialRecord(result=result, output_json=None)
 
     def timed_out(self) -> TrialRecord:
@@ -136,8 +144,8 @@ class TrialRecord:
 
     def unobserved(self, why: str) -> TrialRecord:
         """Return the record of a trial whose output is kept, to be observed later."""
-        new = {"outcome": "unavailable", "score": None, "failure_modes": (), "detail": why}
-        result = self.result.model_copy(update=new)
+        new = {"outcome": "unavailable", "detail": why, "violation": False}
+        result = self.result.model_copy(update=new | {"score": None, "failure_modes": ()})
         return replace(self, result=result, goes_on=False, retry_after=math.inf)
 
 

@@ -100,7 +100,7 @@ class Pacing:
         self, run: Callable[[TrialRequest], TrialRecord], request: TrialRequest
     ) -> TrialRecord:
         if why := self._violations.get(request.case.task_class):
-            return request.not_run(f"{AFTER_VIOLATION}{why}")
+            return request.not_run(f"{AFTER_VIOLATION}{why}", why="after_violation")
         record = run(request)
         if record.violation:
             self._violations[request.case.task_class] = record.violation

@@ -21,7 +21,15 @@ if TYPE_CHECKING:
 
     from benchgate.loader.loaded_class import LoadedClass
     from benchgate.loader.systems import NamedSystem
-    from benchgate.models import BenchCase, BenchRunReport, Isolation, Observer, Scope, TrialResult
+    from benchgate.models import (
+        BenchCase,
+        BenchRunReport,
+        Isolation,
+        Observer,
+        Scope,
+        TrialResult,
+        WhyNotRun,
+    )
     from benchgate.training.checkpoints import Checkpoints
     from benchgate.wire.shard import Shard
     from benchgate.wire.usage import Usage
@@ -31,7 +39,7 @@ Key = tuple[str, int]
 """Case id and trial number: what a record is filed under, never a pytest node id."""
 
 AFTER_VIOLATION = "not run after: "
-"""Begins the reason of a trial that was not run because the rubric broke its contract in another."""
+"""Begins what people read of a trial that is ``after_violation``."""
 NO_RESULT = "no result came back: the process ended or was stopped"
 
 
@@ -40,7 +48,7 @@ class Entry:
     """
     What became of a trial.
 
-    :param reason: why it has no result.
+    :param reason: why it has no result, for people; ``why``, and the ``cap_usd`` that it names, as a result has them.
     :param usage: what it used all the same.
     :param foreign: why its output is not evidence about the checkpoint that is the subject.
     :param episode: that in its output.
@@ -49,6 +57,8 @@ class Entry:
     result: TrialResult | None = None
     reruns: int = 0
     reason: str | None = None
+    why: WhyNotRun | None = None
+    cap_usd: float | None = None
     usage: Usage | None = None
     foreign: str | None = None
     episode: Episode | None = None
@@ -175,10 +185,22 @@ class PlannedTrials:
         """Note that a trial was run again."""
         self._entries[key].reruns += 1
 
-    def not_run(self, key: Key, reason: str, usage: Usage | None = None) -> None:
+    def not_run(
+        self,
+        key: Key,
+        reason: str,
+        *,
+        why: WhyNotRun | None = None,
+        cap_usd: float | None = None,
+        usage: Usage | None = None,
+    ) -> None:
         """Note why a trial has no result, of which the first reason counts, and what it used all the same."""
         entry = self._entries[key]
-        entry.reason, entry.usage = entry.reason or reason, usage or entry.usage
+        if entry.reason is None:
+            entry.reason = reason
+            entry.why = why
+            entry.cap_usd = cap_usd
+        entry.usage = usage or entry.usage
 
     def results(self) -> list[TrialResult]:
         """Return one result for each planned trial."""
@@ -189,8 +211,14 @@ class PlannedTrials:
         problem = self._cases[key[0]].problem
         result = entry.result
         if result is None or problem is not None:
-            why = problem or entry.reason or NO_RESULT
-            result = self._unscored(key, outcome="not_run", detail=why, usage=entry.usage)
+            fields: dict[str, Any] = {
+                "detail": entry.reason or NO_RESULT,
+                "why": entry.why,
+                "cap_usd": entry.cap_usd,
+            }
+            if problem is not None:
+                fields = {"detail": problem}
+            result = self._unscored(key, outcome="not_run", usage=entry.usage, **fields)
         return result.model_copy(update={"reruns": entry.reruns}) if entry.reruns else result
 
     def ended(self, key: Key, limit: float) -> TrialResult:
@@ -256,5 +284,5 @@ class PlannedTrials:
             for key in self.keys
             if (entry := self._entries[key]).result is None
             and self._cases[key[0]].problem is None
-            and not (entry.reason or "").startswith(AFTER_VIOLATION)
+            and entry.why != "after_violation"
         ]

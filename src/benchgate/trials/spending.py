@@ -7,7 +7,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, Final
 
-from benchgate.aggregate import CAP, cost_of
+from benchgate.aggregate import cost_of
 from benchgate.wire.usage import usd
 
 if TYPE_CHECKING:
@@ -113,8 +113,10 @@ class Spending:
         share = f", {cap / self._workers:g} for each of {self._workers} workers"
         here = " in this one" if self._workers > 1 else ""
         return request.not_run(
-            f"{CAP}{cap:g}{share if self._workers > 1 else ''}: {usd(self._spent)} USD are spent{here}, "
-            f"and another trial may cost {usd(self._dearest or 0.0)}"
+            f"max_cost_usd={cap:g}{share if self._workers > 1 else ''}: {usd(self._spent)} USD are spent{here}, "
+            f"and another trial may cost {usd(self._dearest or 0.0)}",
+            why="capped",
+            cap_usd=cap,
         )
 
 

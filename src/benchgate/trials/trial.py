@@ -249,7 +249,8 @@ class _Attempt:
                 self._outcome, self._detail = "unavailable", text
                 self._retry_after = retry_after(error)
             else:
-                self._modes = (FailureMode(code=self._code or self._outcome, detail=text),)
+                code = self._code or self._outcome
+                self._modes = (FailureMode(code=code, detail=text, error=type(error).__name__),)
         observer = self._runner.observer
         if observer is not None and self._asked is observer.call:
             # Whatever it was says nothing of the system. Only what is declared is worth another try at once.
@@ -303,7 +304,12 @@ class _Attempt:
         seen, http = self._observing, self._http
         # Of a process of its own, too, which knows no variables but those that it is given.
         modes = tuple(
-            mode.model_copy(update={"detail": self._masked_detail(mode.detail)})
+            mode.model_copy(
+                update={
+                    "detail": self._masked_detail(mode.detail),
+                    "error": self._masked_detail(mode.error),
+                }
+            )
             for mode in self._modes
         )
         detail = self._masked_detail(self._detail)
@@ -312,6 +318,7 @@ class _Attempt:
             "score": self._score,
             "failure_modes": modes,
             "detail": detail,
+            "violation": self._violation is not None,
             "masked": self._is_masked,
             "http_cassettes": http.replayed if http else (),
         }

@@ -10,14 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from benchgate.artifacts.evidence_kinds import ArmReport
-from benchgate.artifacts.run_kinds import BaselineRef, PlanFile
+from benchgate.artifacts.run_kinds import PlanFile
 from benchgate.audit.chain import PLAN_FILE, record_folder
 from benchgate.errors import EvalError, brief, counted, few
 from benchgate.gates.baseline import FILE_NAME, RERUN, rank, read_baseline
+from benchgate.gates.case_labels import labels_of, relabelled
 from benchgate.gates.labels import LABELS, read_labels
 from benchgate.gates.policy import load_policy, load_run_table, log_policy, make_policy
-from benchgate.gates.run_diff import labels_of, relabelled
+from benchgate.gates.run_side import BaselineFacts
 from benchgate.loader.case_digest import case_digest, files_digest
 from benchgate.loader.case_folder import case_folders, read_case, retired_cases
 from benchgate.loader.failure_modes import load_taxonomy
@@ -87,12 +87,15 @@ class Terms:
         if report.source is not None:
             yield from (("read", f"--{said}") for said in report.source.told)
         yield "claim", self.record.policy.claim
-        if isinstance(baseline, BaselineRef):
+        if isinstance(baseline, BaselineFacts):
             yield "baseline", f"{baseline.path}, SHA-256 {baseline.sha256}"
         elif baseline is None:
             yield "baseline", "none"
         elif baseline.report.source is not None:
             yield "baseline", _called_log(baseline.report.system, baseline.report.source)
+            known = report.source.told if report.source is not None else ()
+            own = [said for said in baseline.report.source.told if said not in known]
+            yield from (("read", f"--{said}") for said in own)
         else:
             yield "baseline", f"{RERUN}{baseline.report.system}"
         yield from (("policy", text) for text in self._differing().values())
@@ -137,7 +140,8 @@ class Terms:
         here["clusters"] = {case.case_id: case.cluster for case in cases if case.cluster}
         here["critical"] = [case.case_id for case in cases if case.critical]
         now = labels_of(report.model_copy(update=here))
-        if differing := brief(relabelled(labels_of(report), now), "; "):
+        changes = relabelled(labels_of(report), now)
+        if differing := brief((change.text for change in changes), "; "):
             yield f"its cases are labelled otherwise in {class_path}: {differing}"
         # A hook that scored has a digest of its own.
         if {report.digests.rubric, report.digests.scorer} != {rubric_digest(class_path)}:
@@ -203,17 +207,17 @@ class Terms:
             yield f"it lacks {counted(len(lost), 'label')} of {class_path / LABELS}: of case {cases}"
 
     def _of_the_baseline(self, path: Path) -> Iterator[str]:
-        reference, expected = self.record.baseline, read_baseline(path)
-        if not isinstance(reference, BaselineRef):
+        stated = self.record.baseline
+        expected = read_baseline(path)
+        if not isinstance(stated, BaselineFacts):
             yield f"it was not compared with {path}, but with {dict(self.lines())['baseline']}"
             return
-        samples = ArmReport.read_or_none(self.folder / "evidence" / FILE_NAME)
         if expected.report is None:
             yield f"{path} is no baseline: {'; '.join(expected.problems)}"
-        elif expected.sha256 != reference.sha256 or samples is None:
+        elif expected.sha256 != stated.sha256:
             yield f"its baseline is not {path}, SHA-256 {expected.sha256}"
         else:
-            yield from baseline_faults(expected, reference, self.record, samples)
+            yield from baseline_faults(expected, stated, self.record)
 
 
 def _called(record: RunRecord) -> str:

@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from benchgate.artifacts.build import Comparison
 from benchgate.artifacts.evidence_kinds import ArmReport, ProofBundle, SignificanceReport
 from benchgate.artifacts.proof import evidence_files
-from benchgate.artifacts.run_evidence import OWN_RECORD, comparison_of, run_files
+from benchgate.artifacts.run_evidence import (
+    OWN_RECORD,
+    comparison_of,
+    run_files,
+    stopped_against,
+)
 from benchgate.artifacts.run_kinds import PromotionReport, RecordRef, RunRecord
-from benchgate.gates.baseline import arm, baseline_beside
-from benchgate.gates.blockers import baseline_blockers
 from benchgate.gates.decide import decide
 from benchgate.gates.decision import PREFIX, Facts, GateInput, Objection
 from benchgate.gates.judge import decision_of
@@ -20,7 +23,8 @@ from benchgate.gates.vectors import weigh_arms
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from benchgate.gates.decision import Blocker, CheckpointPromotionDecision
+    from benchgate.gates.decision import CheckpointPromotionDecision
+    from benchgate.gates.run_side import RunSide
 
 
 GATE: Final = "gate:"
@@ -29,11 +33,7 @@ OF_THE_RUN: Final = (
     "too_many_unscored",
     "new_cases_decide",
     "cases_changed_the_answer",
-    "baseline_missing",
-    "baseline_mismatch",
-    "observer_mismatch",
     "observer_not_trusted",
-    "looks_mismatch",
     "checkpoint_mismatch",
     "block_severity_failure_mode",
     GATE,
@@ -41,34 +41,19 @@ OF_THE_RUN: Final = (
 """Reasons that follow from a run and not from its two arms, so that they cannot be recomputed from these."""
 
 
-def facts_of(record: RunRecord, before: ArmReport | None) -> Facts:
-    """Return the facts of a run; those of which the record has nothing but what was said of them, as it was said."""
-    beside, baseline = record.rerun, None
-    excluded: tuple[Blocker, ...] = ()
-    if beside is not None:
-        excluded = tuple(baseline_blockers(record.report, baseline_beside(beside)))
-        baseline = None if excluded else arm(beside)
-    elif before is not None:
-        baseline = before.arm
-    codes = ["looks_mismatch", "observer_mismatch"]
-    if beside is None and baseline is None:
-        codes.append("baseline_missing" if record.baseline is None else "baseline_mismatch")
-    decision = record.decision
-    reasons = [(one.code.removeprefix(PREFIX), one.message) for one in decision.remarks]
+def facts_of(record: RunRecord) -> Facts:
+    """Return the facts of a run."""
     return Facts(
         report=record.report,
         policy=record.policy,
-        baseline=baseline,
-        beside=beside,
-        look=number_of(decision.look),
-        excluded=(*excluded, *((code, text) for code, text in reasons if code in codes)),
+        baseline=record.compared_with,
+        beside=record.rerun,
+        look=record.look,
         checkpoint_problems=record.checkpoint_problems,
         objections=record.objections,
         episodes=record.episodes,
         replays=record.replays,
-        fingerprints=getattr(record.baseline, "fingerprints", ()),
         labels=record.labels,
-        relabelled=getattr(record.baseline, "relabelled", ()),
     )
 
 
@@ -82,24 +67,34 @@ def rebuilt_files(
     """
     Return the decision on a run, and the evidence files that it would have written, by name.
 
-    :param folder: of its evidence, where alone the name of the baseline is.
+    :param folder: of its evidence, where alone the name of a baseline's checkpoint is.
     :param decision: of the record, where that is checked elsewhere.
     :param record_path: of the record, relative to that folder.
     """
     figures, recomputed = decision_of(facts)
     decision = decision or recomputed
-    proof = ProofBundle.read_or_none(folder / "proof.json")
+    compared = facts.baseline.run if facts.baseline else None
     comparison = comparison_of(
         record.report,
-        names=(proof.baseline.checkpoint_id if proof else "", record.subject.id),
+        names=(_baseline_name(folder, record, compared), record.subject.id),
         policy=record.policy,
         weighed=figures,
         decision=decision,
         finished=record.finished_at,
-        before=facts.baseline,
+        before=stopped_against(compared, record.report, decision),
     )
     reference = RecordRef(seq=record.seq, path=record_path)
     return decision, run_files(comparison, record.subject, record.verdict, reference)
+
+
+def _baseline_name(folder: Path, record: RunRecord, baseline: RunSide | None) -> str:
+    """Return what evidence calls a baseline: its system, or its checkpoint, which nothing but the proof names."""
+    if baseline is None:
+        return ""
+    if record.subject.kind == "system":
+        return baseline.system
+    proof = ProofBundle.read_or_none(folder / "proof.json")
+    return proof.baseline.checkpoint_id if proof else ""
 
 
 class RecordBeside(NamedTuple):
@@ -127,21 +122,24 @@ def files_beside(folder: Path, beside: RecordBeside | None) -> dict[str, bytes] 
 
     :returns: by name; ``None`` if the facts are not there.
     """
-    before = ArmReport.read_or_none(folder / "baseline.json")
     if beside is None:
-        return _proof_files(folder, before)
-    facts = facts_of(beside.record, before)
+        return _proof_files(folder)
+    facts = facts_of(beside.record)
     return rebuilt_files(folder, beside.record, facts, beside.record.decision, beside.path)[1]
 
 
-def _proof_files(folder: Path, before: ArmReport | None) -> dict[str, bytes] | None:
+def _proof_files(folder: Path) -> dict[str, bytes] | None:
+    before = ArmReport.read_or_none(folder / "baseline.json")
     after = ArmReport.read_or_none(folder / "trained.json")
     head = SignificanceReport.read_or_none(folder / "significance.json")
     proof = ProofBundle.read_or_none(folder / "proof.json")
     if before is None or after is None or head is None or proof is None:
         return None
-    look, failed = number_of(head.look), proof.failure_analysis
-    judged = judged_at(head.policy, look)
+    look, failed = head.look, proof.failure_analysis
+    over_seen = None
+    if look is not None:
+        over_seen = look.over_seen
+    judged = judged_at(head.policy, number_of(look))
     figures, blockers = weigh_arms(before.arm, after.arm, judged)
     remarks = zip(failed.reasons, failed.details, strict=True) if failed else ()
     reasons = [(code.removeprefix(PREFIX), text) for code, text in remarks]
@@ -151,6 +149,7 @@ def _proof_files(folder: Path, before: ArmReport | None) -> dict[str, bytes] | N
             policy=head.policy,
             figures=figures,
             look=look,
+            over_seen=over_seen,
             blockers=(*blockers, *(one for one in reasons if not one[0].startswith(GATE))),
             objections=tuple(
                 Objection(gate=code.removeprefix(GATE), text=text)

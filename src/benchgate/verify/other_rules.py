@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from benchgate.artifacts.run_kinds import RunRecord
     from benchgate.gates.decision import CheckpointPromotionDecision
-    from benchgate.models import BenchRunReport
+    from benchgate.gates.figures import Arm
     from benchgate.verify.facts import RecordBeside
 
 
@@ -43,12 +43,11 @@ OF_A_COMPARISON: Final = {
 """Evidence that is there or not as the rules say: a run that was compared with nothing has none of it."""
 
 
-def stated_faults(evidence: Path, record: RunRecord, before: ArmReport | None) -> Iterator[str]:
+def stated_faults(evidence: Path, record: RunRecord) -> Iterator[str]:
     """
     Yield where a record that other rules decided contradicts itself or its facts.
 
     :param evidence: the folder of its evidence.
-    :param before: the samples of the baseline there.
     """
     yield from _decision(record.decision)
     yield from _replays(record)
@@ -56,11 +55,10 @@ def stated_faults(evidence: Path, record: RunRecord, before: ArmReport | None) -
     yield from name_faults(record, expected, also=OF_A_COMPARISON)
     for name, data in expected.items():
         yield from file_faults_of(evidence / name, data, f"evidence/{name}")
-    if record.rerun is not None and before is not None:
-        yield from _samples("evidence/baseline.json", before, record.rerun)
-    if "trained.json" in record.evidence_files:
-        after = ArmReport.read_file(evidence / "trained.json", "side of a comparison")
-        yield from _samples("evidence/trained.json", after, record.report)
+    for name, side in _sides(record):
+        if name in record.evidence_files:
+            stated = ArmReport.read_file(evidence / name, "side of a comparison")
+            yield from _samples(f"evidence/{name}", stated, side)
     yield from _repeated(evidence, record)
 
 
@@ -125,9 +123,17 @@ def _replays(record: RunRecord) -> Iterator[str]:
     yield from same("decision.notes: http_replayed", was_answered, "note_http_replayed" in notes)
 
 
-def _samples(where: str, stated: ArmReport, report: BenchRunReport) -> Iterator[str]:
+def _sides(record: RunRecord) -> Iterator[tuple[str, Arm]]:
+    """Yield the name of the file of each side of a comparison, and the side as the record has it."""
+    baseline = record.compared_with
+    if baseline is not None and baseline.run is not None:
+        yield "baseline.json", arm(baseline.run, record.report)
+    yield "trained.json", arm(record.report)
+
+
+def _samples(where: str, stated: ArmReport, side: Arm) -> Iterator[str]:
     """Yield which samples of a side are not the results of its run; which cases count is for the rules to say."""
-    known = {sample.case_id: sample for sample in samples_of(arm(report))}
+    known = {sample.case_id: sample for sample in samples_of(side)}
     foreign = {str(sample.case_id) for sample in stated.measured if sample.case_id not in known}
     if foreign:
         yield f"{where}: has other cases than the run: {few(foreign)}"

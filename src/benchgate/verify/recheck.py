@@ -22,9 +22,9 @@ from benchgate.artifacts.proof import PROOF_PARTS
 from benchgate.artifacts.run_kinds import PromotionReport, RunRecord
 from benchgate.cassettes.manifest import CassetteManifest, file_faults
 from benchgate.gates.baseline import FILE_NAME
-from benchgate.gates.claim_reasons import TOLERANCE
 from benchgate.gates.decision import PREFIX
 from benchgate.gates.looks import judged_at, number_of
+from benchgate.gates.policy import TOLERANCE
 from benchgate.gates.rules import RULES
 from benchgate.verify.agreement import content_faults, digest_holds, plain, same
 from benchgate.verify.facts import files_beside, record_beside

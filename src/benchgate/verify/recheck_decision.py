@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from benchgate.aggregate import outputs_digest
-from benchgate.artifacts.evidence_kinds import ArmReport
-from benchgate.artifacts.run_kinds import RerunBaseline, case_file_name
-from benchgate.gates.baseline import arm, differences, read_baseline
+from benchgate.artifacts.run_kinds import case_file_name
+from benchgate.gates.baseline import read_baseline
 from benchgate.gates.rules import RULES
-from benchgate.gates.run_diff import since_pin
-from benchgate.models.case import changes
+from benchgate.gates.run_side import COLUMNS, BaselineFacts
 from benchgate.promotion.tiers import next_tier
 from benchgate.promotion.verdict import judge_tier
 from benchgate.training.checkpoints import DIGEST_KEY
@@ -24,9 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from benchgate.artifacts.run_kinds import BaselineRef, RunRecord
+    from benchgate.artifacts.run_kinds import RunRecord
     from benchgate.gates.baseline import Baseline
-    from benchgate.gates.figures import Arm
+    from benchgate.gates.run_side import RunSide
     from benchgate.promotion.verdict import PromotionVerdict
 
 
@@ -39,73 +36,55 @@ def recheck_decision(folder: Path, record: RunRecord, outputs: Mapping[str, Any]
     :param outputs: what the systems returned, by the name of the trial's file.
     """
     evidence = folder / "evidence"
-    before = ArmReport.read_or_none(evidence / "baseline.json")
     yield from result_faults(record, "candidate", record.report)
     if record.rerun is not None:
         yield from result_faults(record, "baseline", record.rerun)
-    yield from _baseline(folder, record, before)
+    if isinstance(record.baseline, BaselineFacts):
+        yield from _file(folder, record.baseline, record)
     yield from _subject(record, outputs)
     yield from _episodes(record, outputs)
     yield from _verdict(record)
     if record.rules != RULES:
-        yield from stated_faults(evidence, record, before)
+        yield from stated_faults(evidence, record)
         return
-    decision, expected = rebuilt_files(evidence, record, facts_of(record, before))
+    decision, expected = rebuilt_files(evidence, record, facts_of(record))
     yield from same("decision", plain(decision), plain(record.decision))
     yield from name_faults(record, expected)
     for name, data in expected.items():
         yield from file_faults_of(evidence / name, data, f"evidence/{name}")
 
 
-def _baseline(folder: Path, record: RunRecord, before: ArmReport | None) -> Iterator[str]:
-    """Compare the samples of the baseline with the baseline's file, if that is still there, unchanged."""
-    reference = record.baseline
-    if before is None or isinstance(reference, RerunBaseline):  # rebuilt from the record alone
-        return
-    if reference is None:
-        yield "evidence/baseline.json: the record names no baseline"
-        return
-    if reference.system is None and record.rules > 0:  # those before did not say it
-        yield "baseline.system: missing, and looks at the baseline are counted by it"
-    ids = {sample.case_id for sample in before.samples}
-    if not ids <= {result.case_id for result in record.report.per_case}:
-        yield "evidence/baseline.json: has other cases than the run"
-    baseline = read_baseline(folder / reference.path)
-    if baseline.sha256 == reference.sha256:
-        yield from baseline_faults(baseline, reference, record, before)
+def _file(folder: Path, stated: BaselineFacts, record: RunRecord) -> Iterator[str]:
+    """Compare what a record has of its baseline with the file of that, if it is still there, unchanged."""
+    baseline = read_baseline(folder / stated.path)
+    if baseline.sha256 is not None and baseline.sha256 == stated.sha256:
+        yield from baseline_faults(baseline, stated, record)
 
 
-def baseline_faults(
-    baseline: Baseline, reference: BaselineRef, record: RunRecord, before: ArmReport
-) -> Iterator[str]:
+def baseline_faults(baseline: Baseline, stated: BaselineFacts, record: RunRecord) -> Iterator[str]:
     """
-    Yield how a record disagrees with the file of its baseline.
+    Yield what a record has otherwise than the file of its baseline.
 
-    :param before: the samples of the baseline that the decision was made with.
+    What is not in the file is not compared: where it was, whether its outputs were kept, and whether a new series of
+    looks began with it, which is known from the pin beside it.
     """
-    if baseline.report is None:
-        return
-    for problem in (*baseline.problems, *differences(baseline.report, record.report)):
-        yield f"baseline: could not be compared with: {problem}"
-    changed = changes(baseline.report.observer, record.report.observer)
-    if changed:
-        yield f"baseline: could not be compared with: its observer: {'; '.join(changed)}"
-    yield from result_faults(record, "baseline", baseline.report)
-    yield from same("baseline.run_id", baseline.report.run_id, reference.run_id)
-    labels = [*since_pin(baseline.report, record.report)]
-    yield from same("baseline.relabelled", labels, [*reference.relabelled])
-    yield from same("baseline.outputs", outputs_digest(baseline.report), reference.outputs)
-    if reference.system is not None:
-        yield from same("baseline.system", baseline.report.system, reference.system)
-    there, here = arm(baseline.report, record.report), before.arm
-    yield from same("evidence/baseline.json", _arm_values(there), _arm_values(here))
-    if there.facts != here.facts:
-        yield "evidence/baseline.json: passed, critical, cost or duration are not those of the baseline"
+    yield from same("baseline.problems", [*baseline.problems], [*stated.problems])
+    yield from same("baseline.run", _leaves(baseline.facts.run), _leaves(stated.run))
+    if baseline.report is not None:
+        yield from result_faults(record, "baseline", baseline.report)
 
 
-def _arm_values(side: Arm) -> list[Any]:
-    parts = (side.case_ids, side.scores, side.penalties, side.trials, side.labels)
-    return [part and list(part) for part in parts]
+def _leaves(run: RunSide | None) -> dict[str, Any] | None:
+    """Return what is said of a run, each value of a case by the id of that, so that a message names it."""
+    if run is None:
+        return None
+    said = plain(run)
+    columns = {
+        name: dict(zip(run.table.ids, column, strict=True))
+        for name, column in said["table"].items()
+        if name in COLUMNS and column is not None
+    }
+    return {**said, "table": {**said["table"], **columns}}
 
 
 def _subject(record: RunRecord, outputs: Mapping[str, Any]) -> Iterator[str]:

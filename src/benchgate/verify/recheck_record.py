@@ -1,9 +1,10 @@
 """
 Recomputes a run's record from the facts in it.
 
-Facts are the results of the trials, the severities, the policy, the samples of the baseline. Ids, aggregates, evidence,
+Facts are the results of the trials, the severities, the policy, what the baseline was. Ids, aggregates, evidence,
 decision and verdict follow from these and are recomputed. Some things follow from nothing in the record and are taken
-as given: how a baseline that is gone differed, objections of further gates, the class's tier and the tiers' bars.
+as given: objections of further gates, the class's tier and the tiers' bars, and what the file of a baseline had that
+is gone.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import os
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
-from benchgate.aggregate import BEGUN, aggregates, irregular, set_aside
+from benchgate.aggregate import aggregates, irregular, set_aside
 from benchgate.artifacts.plan import plan_file
 from benchgate.artifacts.run_kinds import PlanFile, RunRecord, TrialFile, case_file_name
 from benchgate.audit.chain import PLAN_FILE
@@ -109,6 +110,10 @@ def _report(record: RunRecord) -> Iterator[str]:
         if code not in RAISABLE:
             yield from same(f"severities.{code}", severity, record.severities.get(code))
     case_ids = {result.case_id for result in report.per_case}
+    for result in report.per_case:
+        if result.why is not None and result.outcome != "not_run":
+            label = case_file_name(result).removesuffix(".json")
+            yield f"report.per_case.{label}.why is {result.why!r} of a trial that was run"
     for name, ids in (("clusters", set(report.clusters)), ("critical", set(report.critical))):
         if ids - case_ids:
             yield f"report.{name}: there is no case {few(ids - case_ids)}"
@@ -180,7 +185,7 @@ def _cases(folder: Path, record: RunRecord, side: Side, outputs: dict[str, Any])
             outputs[name] = {"rl_payload": case.output["rl_payload"]}
         yield from same(f"cases/{name}.task_class", case.task_class, report.task_class)
         yield from same(f"cases/{name}.case_id", case.case_id, result.case_id)
-        there = set_aside(case.result) if result.detail == BEGUN else case.result
+        there = set_aside(case.result) if result.why == "set_aside" else case.result
         yield from same(f"cases/{name}.result", plain(there), plain(result))
         if result.observed is not None:
             seen = sha256_hex(json.dumps(case.output).encode())

@@ -11,7 +11,6 @@ import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from benchgate.artifacts.evidence_kinds import ArmReport
 from benchgate.artifacts.run_kinds import RunRecord
 from benchgate.audit.chain import (
     FOLDER_NAME,
@@ -27,13 +26,12 @@ from benchgate.audit.chain import (
 from benchgate.audit.runs import read_record
 from benchgate.audit.walk import ChainFault, chain_faults
 from benchgate.errors import ArtifactError, Unreadable, brief
-from benchgate.gates.decision import PREFIX
-from benchgate.gates.looks import number_of
+from benchgate.gates.baseline import arm
 from benchgate.gates.rules import not_computed
 from benchgate.looks.chain import ChainLooks
-from benchgate.looks.seen_cases import over_seen
+from benchgate.looks.seen_cases import with_seen
 from benchgate.registry import TASK_CLASS_PATTERN
-from benchgate.verify.agreement import same
+from benchgate.verify.agreement import plain, same
 from benchgate.verify.earlier import ChainRecord, earlier_faults
 from benchgate.verify.recheck_copy import AFTER, copy_faults, digest_of
 from benchgate.verify.recheck_record import recheck_record
@@ -43,7 +41,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchgate.artifacts.run_kinds import Head
-    from benchgate.gates.looks import LookNumber
+    from benchgate.gates.looks import RecordedLook
+    from benchgate.looks.tally import Counted
 
 
 PARTS: Final = frozenset({RECORD_FILE, PLAN_FILE, "cases", "evidence"})
@@ -198,13 +197,13 @@ def _record_faults(records: list[ChainRecord]) -> Iterator[ChainFault]:
     before: RunRecord | None = None
     looks = ChainLooks()
     for seq, folder, record in records:
-        number = looks.add(folder / RECORD_FILE)
+        counted = looks.add(folder / RECORD_FILE)
         if record is None:
             yield ChainFault(seq, folder / RECORD_FILE, _unreadable(folder / RECORD_FILE))
         else:
             faults = [
                 *_folder_faults(folder, record),
-                *_own_faults(folder, record, records, number),
+                *_own_faults(folder, record, records, counted),
             ]
             for message in brief(faults).splitlines():
                 yield ChainFault(seq, folder, message)
@@ -216,11 +215,11 @@ def _record_faults(records: list[ChainRecord]) -> Iterator[ChainFault]:
 
 
 def _own_faults(
-    folder: Path, record: RunRecord, records: list[ChainRecord], number: LookNumber | None
+    folder: Path, record: RunRecord, records: list[ChainRecord], counted: Counted | None
 ) -> Iterator[str]:
     yield from recheck_record(folder, record)
     if not _is_stated(record):
-        yield from _look_faults(folder, record, number)
+        yield from _look_faults(record, counted)
     yield from earlier_faults(record, records)
 
 
@@ -229,19 +228,24 @@ def _is_stated(record: RunRecord) -> bool:
     return not_computed(record.rules) is not None
 
 
-def _look_faults(folder: Path, record: RunRecord, number: LookNumber | None) -> Iterator[str]:
-    yield from same("decision.look.number", number, number_of(record.decision.look))
-    seen = number_of(record.decision.look)
-    if number is not None and seen is not None:
-        before = ArmReport.read_or_none(folder / "evidence" / "baseline.json")
-        if before is not None and number.unlike:
-            is_beside = record.rerun is not None
-            over_seen(number, before.arm, record.report, record.policy, is_beside=is_beside)
-        for name in ("relabelled", "over_seen", "new_series", "uncounted"):
-            yield from same(f"decision.look.{name}", getattr(number, name), getattr(seen, name))
-    is_said = f"{PREFIX}looks_mismatch" in record.decision.reason_codes
-    if is_said != bool(number is not None and number.otherwise):
-        yield "decision: whether looks_mismatch is among its reasons does not follow from the chain"
+def _look_faults(record: RunRecord, counted: Counted | None) -> Iterator[str]:
+    """Yield where the look of a record is not the one that the records before it give."""
+    expected = None
+    if counted is not None:
+        expected = plain(_look_of(record, counted))
+    stated = None
+    if record.look is not None:
+        stated = plain(record.look)
+    yield from same("look", expected, stated)
+
+
+def _look_of(record: RunRecord, counted: Counted) -> RecordedLook:
+    """Return a look with the cases of earlier looks that it has to know."""
+    before = record.compared_with
+    if before is None or before.run is None or not counted.unlike:
+        return counted.look
+    side = arm(before.run, record.report)
+    return with_seen(counted, side, record.report, is_beside=record.rerun is not None)
 
 
 def _unreadable(path: Path) -> str:

@@ -7,7 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final, Literal
 
 from benchgate.aggregate import INCOMPLETE, cost_of, is_capped
-from benchgate.errors import RubricViolation, counted, excerpt
+from benchgate.errors import counted, excerpt
 from benchgate.gates.claim_reasons import spent
 from benchgate.gates.unscored import error_count
 from benchgate.wire.usage import Usage, usd
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from benchgate.models import BenchRunReport
     from benchgate.promotion.verdict import PromotionVerdict
 
-
-VIOLATION: Final = f"{RubricViolation.__name__}: "
 
 ABLE: Final = frozenset({"not_run", "unavailable"})
 """Outcomes of trials that another session may run."""
@@ -132,8 +130,9 @@ def stopped(judgement: Judgement) -> Iterator[Line]:
         mode.detail
         for report in judgement.reports.values()
         for result in report.per_case
+        if result.violation
         for mode in result.failure_modes
-        if mode.code == "rubric_error" and mode.detail and mode.detail.startswith(VIOLATION)
+        if mode.code == "rubric_error"
     ]
     if details:
         yield Line("stopped", f"{details[0]}; no other trial was begun", "bad")

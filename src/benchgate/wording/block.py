@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from benchgate.gates.judge import Judgement
     from benchgate.gates.policy import GatePolicy
     from benchgate.models import BenchRunReport
+    from benchgate.wording.decision import ShownRemark
     from benchgate.wording.lines import Tone
 
 TONES: Final[dict[str, Tone]] = {"promote": "good", "hold": "caution", "reject": "bad"}
@@ -39,10 +40,11 @@ QUIET: Final = frozenset(
         "new_cases",
         "observer_agreement",  # has a line of its own
         "unscored_candidate",
+        "unseen_break",  # is in the line of the test
         "zero_variance_exact_bound_used",
     }
 )
-"""Notes that change nothing for a reader who asks for no details."""
+"""Notes that change nothing for a reader who asks for no details, or are said elsewhere."""
 
 MOST_NOTES: Final = 2
 MOST_DIGITS: Final = 8
@@ -219,11 +221,12 @@ def _test(view: DecisionView) -> Iterator[Line]:
     least = view.policy.min_delta if view.policy else 0.0
     above = f" for a gain above {least:g}" if least else ""
     if view.policy and view.policy.margin and tests.p_value is not None:
-        above = f" that it is worse by {view.policy.margin:g}"
+        above = f" against a loss of {view.policy.margin:g}"
     p = f"{p_value(tests.p_value, tests.alpha)}{above} (needed {tests.alpha:.3g})"
     if tests.p_value is None and tests.exact_lower_bound is not None:
-        p = "no p, the exact bound decides"
-    yield Line("test", f"{name}, {p}, {size}")
+        p = "the exact bound decides (the lowest plausible gain)"
+    unseen = "".join(f"; {note.message}" for note in view.notes if note.code == "unseen_break")
+    yield Line("test", f"{name}, {p}, {size}{unseen}")
 
 
 def p_value(p: float | None, level: float) -> str:
@@ -244,9 +247,17 @@ def _careful(view: DecisionView, *, is_all: bool) -> Iterator[Line]:
     if view.looks:
         texts.append(view.looks)
     notes = sorted(view.notes, key=lambda note: NOTE + note.code in OF_PROMOTIONS)  # always said
-    texts += [note.message for note in notes if note.code not in QUIET]
+    texts += [note.message for note in notes if not _is_quiet(note, view)]
     for number, text in enumerate(texts if is_all else texts[:MOST_NOTES]):
         yield Line("" if number else "careful", text)
+
+
+def _is_quiet(note: ShownRemark, view: DecisionView) -> bool:
+    """Return whether a note is left out of the block."""
+    if note.code == "welch_paired_disagree":
+        # Two averages show less than pairs, as a rule; that pairs would have shown more is worth knowing.
+        return view.figures is None or view.figures.significance.test != "welch"
+    return note.code in QUIET
 
 
 def next_lines(view: DecisionView, door: Door) -> Iterator[Line]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from benchgate.errors import counted, listed
-from benchgate.gates.claim_reasons import TOLERANCE
+from benchgate.gates.policy import TOLERANCE
 from benchgate.wording.lines import Line
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from benchgate.gates.decision import CheckpointPromotionDecision, Outcome, Remark
     from benchgate.gates.figures import Figures
     from benchgate.gates.judge import Judgement
-    from benchgate.gates.looks import Look
+    from benchgate.gates.looks import JudgedLook
     from benchgate.gates.policy import GatePolicy
 
 NOTE: Final = "note_"
@@ -86,8 +86,11 @@ class DecisionView:
 
     @property
     def unsaid(self) -> tuple[ShownRemark, ...]:
-        """The reasons but one that the sentence says already, as a whole."""
-        return tuple(one for n, one in enumerate(self.by_weight) if n or one.headline)
+        """The reasons but those that the sentence says already, as a whole; a loss is no gain either."""
+        rest = [one for n, one in enumerate(self.by_weight) if n or one.headline]
+        if any(one.code == "significant_regression" for one in self.reasons):
+            rest = [one for one in rest if one.code != "delta_below_minimum"]
+        return tuple(rest)
 
     @property
     def sentence(self) -> str:
@@ -181,7 +184,7 @@ def _limits(policy: GatePolicy, figures: Figures | None) -> Iterator[str]:
         yield "an error of the baseline is taken for a true score of 0"
 
 
-def looks(look: Look | None, policy: GatePolicy) -> str:
+def looks(look: JudgedLook | None, policy: GatePolicy) -> str:
     """Return how often the baseline was looked at; nothing of a first look at all of alpha, unless it begins anew."""
     if look is None:
         return ""

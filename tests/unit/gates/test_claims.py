@@ -136,7 +136,9 @@ def test_identical_results_show_a_margin_of_a_tenth_from_36_cases_on(n, outcome)
     assert made.outcome == outcome
     if outcome == "hold":
         assert codes(made) == ["margin_not_shown"]
-        assert made.remarks[0].message.endswith("so few cases show a margin of 0.101 at best")
+        assert made.remarks[0].message.endswith(
+            "if no case changed, so many cases would show a margin of 0.101"
+        )
         assert made.next_step == "add cases: about 1 more to the 35 there are"
     assert figures.minimum_detectable_effect is None
 

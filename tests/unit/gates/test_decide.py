@@ -10,6 +10,7 @@ from benchgate.gates.conditions import CONDITIONS, REASONS, REJECTING
 from benchgate.gates.decide import decide
 from benchgate.gates.decision import PREFIX, GateInput, Objection
 from benchgate.gates.figures import Arm
+from benchgate.gates.looks import Look
 from benchgate.gates.policy import GatePolicy
 from benchgate.gates.vectors import compare_vectors
 from benchgate.gates.weigh import weigh
@@ -68,7 +69,7 @@ def test_a_gain_that_is_worth_finding_is_excluded_and_holds():
     better = tuple(0.5 + 0.001 * ((n + n // 6) % 2) for n in range(12))
     made = decision(same, better, test="welch")
     assert (made.outcome, codes(made)) == ("hold", ["delta_below_minimum", "gain_excluded"])
-    assert made.remarks[1].message.endswith(" (97.5% bound); you asked for 0.1")
+    assert made.remarks[1].message.endswith(" (97.5% bound); the gate looks for 0.1")
     assert "--policy=claim=not_worse" in made.next_step
 
 
@@ -280,7 +281,7 @@ def test_where_only_the_bound_for_constant_values_objects_the_reason_says_so():
     made = decision(*arms, penalties=UNMEASURED, ids=None, min_cases=2, safety="optional")
     assert (made.outcome, codes(made)) == ("hold", ["inconclusive_underpowered"])
     assert made.remarks[0].message.startswith(
-        "values are constant, and the exact lower bound of its gain is -0.364: so few cases may miss"
+        "all scores of a side are equal, and the true gain may be as low as -0.364: so few cases may miss"
     )
 
 
@@ -333,7 +334,8 @@ def test_where_nothing_can_be_detected_it_is_said():
     texts = {remark.code: remark.message for remark in made.remarks}
     said = texts[PREFIX + "inconclusive_underpowered"]
     assert (
-        said == "it may be chance: so few cases may miss even the largest gain; you asked for 0.1"
+        said == "it may be chance: so few cases may miss even the largest gain; "
+        "the gate looks for 0.1"
     )
 
 
@@ -341,8 +343,10 @@ def test_a_gain_that_must_exceed_some_amount_is_asked_for_by_that_amount():
     made = decision(POOR, MIXED, min_delta=0.2, test="paired")
     assert (made.outcome, codes(made)) == ("hold", ["inconclusive_underpowered"])
     said = made.remarks[0].message
-    assert said.startswith("that its gain is above 0.2 may be chance: so few cases show only gains")
-    assert said.endswith("; you asked for 0.2")
+    assert said.startswith(
+        "that its gain is above 0.2 may be chance: so few cases reliably show only"
+    )
+    assert said.endswith("; the gate looks for 0.2")
 
 
 def test_a_check_of_safety_says_how_blind_it_is():
@@ -428,14 +432,14 @@ def test_a_promotion_names_the_rare_loss_that_would_undo_it(gain, loss, evidence
     assert ("note_unseen_break" in made.notes) is is_noted
     if is_noted:
         (text,) = (r.message for r in made.remarks if r.code == "note_unseen_break")
-        assert text.startswith("a loss of 0.41 in 1 of 8 cases would not have been seen")
+        assert text.startswith("a loss of 0.41 in 1 of 8 cases would undo the gain")
 
 
 @pytest.mark.parametrize(("look", "step"), [(1, "add 7 cases"), (2, "add cases: after so many")])
 def test_what_too_few_cases_lack_is_not_blamed_on_earlier_candidates(look, step):
     rules = GatePolicy(test="auto")
     arms = [Arm(scores=side[:3], case_ids=IDS[:3], penalties=NONE[:3]) for side in (POOR, GOOD)]
-    made = decide(GateInput(policy=rules, figures=weigh(*arms, rules), look=look))
+    made = decide(GateInput(policy=rules, figures=weigh(*arms, rules), look=Look(number=look)))
     assert (made.look.can_promote, codes(made)[0]) == (False, "insufficient_cases")
     assert made.next_step.startswith(step)
     said = "cannot" if look == 1 else "can no longer"

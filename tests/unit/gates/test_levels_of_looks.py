@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchgate.gates.figures import Arm
-from benchgate.gates.looks import Look, judged_at, series_chance, spent_alpha
+from benchgate.gates.looks import JudgedLook, Look, judged_at, series_chance, spent_alpha
 from benchgate.gates.policy import GatePolicy, make_policy
 from benchgate.gates.vectors import compare_vectors
 from benchgate.wording.decision import looks as looks_text
@@ -18,8 +18,11 @@ from benchgate.wording.decision import looks as looks_text
 LEVELS = st.floats(0.001, 0.5)
 
 
-def compared(n=10, look=None, gain=1.0, **policy):
+def compared(n=10, number=None, gain=1.0, **policy):
     """A candidate that gains on every case, as much as it can, at a look."""
+    look = None
+    if number is not None:
+        look = Look(number=number, declared=policy.get("looks", "count"))
     ids = tuple(f"{number:03}" for number in range(n))
     sides = [Arm(scores=(score,) * n, case_ids=ids, penalties=(0.0,) * n) for score in (0.0, gain)]
     return compare_vectors(*sides, make_policy({"test": "auto", **policy}), look=look).decision
@@ -54,7 +57,7 @@ def test_seven_looks_are_one_in_six():
 @pytest.mark.parametrize("gain", [1.0, 0.9])
 @pytest.mark.parametrize("number", range(1, 8))
 def test_ten_pairs_promote_up_to_look_3(number, gain):
-    decision = compared(look=number, gain=gain, looks="spend")
+    decision = compared(number=number, gain=gain, looks="spend")
     assert decision.look.can_promote == (number <= 3)
     if gain == 1.0:
         assert decision.promotion_allowed == decision.look.can_promote
@@ -72,7 +75,7 @@ MARGIN = {"claim": "not_worse", "margin": 0.3}
 def test_what_is_said_to_be_out_of_reach_is_not_promoted_by_the_best_scores(n, claim, last):
     """The last look that the best scores promote, those beside it, and some farther away."""
     for number in (1, last // 2 + 1, last - 1, last, last + 1, 2 * last, 400):
-        decision = compared(n, look=number, looks="spend", **claim)
+        decision = compared(n, number=number, looks="spend", **claim)
         assert decision.look.can_promote == decision.promotion_allowed == (number <= last), number
 
 
@@ -82,13 +85,13 @@ def test_a_comparison_that_nobody_counts_has_the_whole_level_and_no_look():
 
 
 def test_a_look_that_only_counts_decides_as_without():
-    counted, plain = compared(look=50), compared()
+    counted, plain = compared(number=50), compared()
     assert counted.look.number == 50
     assert counted.model_copy(update={"look": None}) == plain
 
 
 def test_a_hold_out_of_reach_asks_for_cases():
-    decision = compared(look=4, looks="spend")
+    decision = compared(number=4, looks="spend")
     assert decision.outcome == "hold"
     assert "so many candidates" in decision.next_step
 
@@ -98,7 +101,7 @@ def test_a_hold_out_of_reach_asks_for_cases():
 
 def test_the_line_of_a_look_says_what_the_count_means():
     policy = GatePolicy()
-    look = Look(number=7, alpha=0.05, chance=series_chance(policy, 7), can_promote=True)
+    look = JudgedLook(number=7, alpha=0.05, chance=series_chance(policy, 7), can_promote=True)
     assert looks_text(look, policy) == (
         "candidate no. 7 compared with this baseline: even if none of them is better, the chance of a "
         "promotion by luck is 16% by now"
@@ -113,7 +116,7 @@ def test_the_line_of_a_look_says_what_the_count_means():
 def test_the_share_that_a_line_states_is_no_smaller_than_the_chance(number, rule):
     policy = GatePolicy(looks=rule)
     chance = series_chance(policy, number)
-    look = Look(number=number, alpha=0.05, chance=chance, can_promote=True)
+    look = JudgedLook(number=number, alpha=0.05, chance=chance, can_promote=True)
     found = re.search(r"1 in (\d+) ", looks_text(look, policy))
     if found:
         assert 1 / int(found[1]) >= chance

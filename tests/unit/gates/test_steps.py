@@ -30,7 +30,7 @@ def decided(before, after, **policy):
 
 def step_of(decision):
     """Return what to do, without what another look costs."""
-    return decision.next_step.partition("; with look 2")[0]
+    return decision.next_step.partition("; a second look")[0]
 
 
 def message(decision, code):
@@ -47,7 +47,7 @@ def flat(score, count):
 def test_equal_gains_of_few_cases_are_held_with_the_number_that_shows_them():
     decision = decided(flat(0.5, 13), flat(0.65, 13))
     assert decision.reason_codes == ("checkpoint_promotion_blocked_inconclusive_underpowered",)
-    said = "every case gained 0.15, but so few do not exclude a rare large loss"
+    said = "every case gained 0.15, but so few cannot rule out a rare large loss"
     assert message(decision, "underpowered").startswith(said)
     assert step_of(decision) == ("add 14 cases: 27 cases with this gain and no loss would show it")
     assert decided(flat(0.5, 26), flat(0.65, 26)).outcome == "hold"

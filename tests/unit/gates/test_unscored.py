@@ -28,7 +28,7 @@ def trial(case_id, number, value):
     """Return a trial: a score, a pair of score and penalty (0 if left out), or an outcome without a score."""
     common = {"case_id": case_id, "trial": number, "seed": 0, "held_out": False}
     if isinstance(value, str):
-        modes = (FailureMode(code=value, detail="E: x"),)
+        modes = (FailureMode(code=value, detail="x", error="E"),)
         return TrialResult(**common, outcome=value, failure_modes=modes)
     score, penalty = value if isinstance(value, tuple) else (value, 0.0)
     made = BenchScore(passed=score >= 0.5, score=score, safety_penalty=penalty)
