@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BaseModel, Field
 
+from . import forms
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -18,21 +20,24 @@ class Need(BaseModel, frozen=True, extra="forbid"):
     :param files: parts of paths; a copied file whose path contains one satisfies it as well.
     """
 
-    any_of: tuple[str, ...]
-    files: tuple[str, ...] = ()
+    any_of: Annotated[tuple[forms.Package, ...], Field(min_length=1)]
+    files: tuple[Annotated[str, Field(min_length=1)], ...] = ()
+
+
+_Words = Annotated[tuple[str, ...], Field(min_length=1)]
 
 
 class TiedArgv(BaseModel, frozen=True, extra="forbid"):
     """A command, ``words``, that is accepted for some final images only: ``images``, with their tag."""
 
-    words: tuple[str, ...]
-    images: frozenset[str]
+    words: _Words
+    images: frozenset[forms.Image]
 
 
 class ArgvPattern(BaseModel, frozen=True, extra="forbid"):
     """Commands that are accepted by their form: ``pattern`` matches the whole, its words quoted as for a shell."""
 
-    pattern: str
+    pattern: forms.Pattern
 
 
 class FileRule(BaseModel, frozen=True, extra="forbid"):
@@ -45,10 +50,10 @@ class FileRule(BaseModel, frozen=True, extra="forbid"):
     :param must_not: regular expressions that must not.
     """
 
-    path: str
+    path: forms.Path
     comments: bool = False
-    must: tuple[str, ...] = ()
-    must_not: tuple[str, ...] = ()
+    must: tuple[forms.Pattern, ...] = ()
+    must_not: tuple[forms.Pattern, ...] = ()
 
 
 class Expected(BaseModel, frozen=True, extra="forbid"):
@@ -83,31 +88,33 @@ class Expected(BaseModel, frozen=True, extra="forbid"):
     """
 
     schema_version: Literal[1]
-    final_images: dict[str, Annotated[float, Field(gt=0, le=1)]]
-    build_images: frozenset[str] = frozenset()
+    final_images: dict[forms.Image, Annotated[float, Field(gt=0, le=1)]]
+    build_images: frozenset[forms.OfChainguard] = frozenset()
     free_tags: bool = True
-    argv: tuple[tuple[str, ...] | TiedArgv | ArgvPattern, ...]
+    argv: tuple[_Words | TiedArgv | ArgvPattern, ...]
     target: str = ""
-    build_args: dict[str, str] = Field(default_factory=dict)
-    modes: dict[str, Annotated[str, Field(pattern=r"^0?[0-7]{3}$")]] = Field(default_factory=dict)
-    workdir: str = ""
-    helper_images: frozenset[str] = frozenset()
-    users: frozenset[str] | None = None
+    build_args: dict[forms.Word, str] = Field(default_factory=dict)
+    modes: dict[forms.Source, Annotated[str, Field(pattern=r"^0?[0-7]{3}$")]] = Field(
+        default_factory=dict
+    )
+    workdir: forms.Path | Literal[""] = ""
+    helper_images: frozenset[forms.OfOthers] = frozenset()
+    users: frozenset[forms.Word] | None = None
     root_allowed: bool = False
-    files: tuple[str, ...] = ()
+    files: tuple[forms.Path, ...] = ()
     packages: tuple[Need, ...] = ()
-    packages_allowed: frozenset[str] = frozenset()
-    ports: frozenset[str] = frozenset()
-    other_ports: tuple[frozenset[str], ...] = ()
+    packages_allowed: frozenset[forms.Package] = frozenset()
+    ports: frozenset[forms.Port] = frozenset()
+    other_ports: tuple[frozenset[forms.Port], ...] = ()
     port_rules: tuple[FileRule, ...] = ()
     file_rules: tuple[FileRule, ...] = ()
-    env: dict[str, str] = Field(default_factory=dict)
-    platforms: frozenset[str] = frozenset()
-    healthcheck: str | None = None
+    env: dict[forms.Word, str] = Field(default_factory=dict)
+    platforms: frozenset[forms.Platform] = frozenset()
+    healthcheck: forms.Pattern | None = None
     shell_needed: bool = False
-    unneeded: frozenset[str] = frozenset()
-    secrets_given: frozenset[str] = frozenset()
-    may_change: frozenset[str] = frozenset()
+    unneeded: frozenset[forms.Source] = frozenset()
+    secrets_given: frozenset[forms.Source] = frozenset()
+    may_change: frozenset[forms.Source] = frozenset()
 
 
 def read_expected(folder: Path) -> Expected:

@@ -18,7 +18,11 @@ from _benchgate_bench.migration_chainguard_distroless.observers import build, bu
 from _benchgate_bench.migration_chainguard_distroless.observers.content import Content
 from _benchgate_bench.migration_chainguard_distroless.observers.standins import facts, images
 from _benchgate_bench.migration_chainguard_distroless.tests import support
-from _benchgate_bench.migration_chainguard_distroless.tools import real_tools, score_answers
+from _benchgate_bench.migration_chainguard_distroless.tools import (
+    real_tools,
+    record_observations,
+    score_answers,
+)
 from _benchgate_bench.migration_chainguard_distroless.tools.answers import task
 
 from benchgate import run_eval
@@ -430,12 +434,31 @@ def test_go_needs_the_sums_of_modules_and_builds_for_one_machine(tmp_path, scrip
     assert said in done.stderr + done.stdout
 
 
+@pytest.mark.parametrize("option", ["--load", "--python", "--node", "--projects"])
+def test_a_path_that_cannot_be_used_is_refused_when_it_is_read(
+    option, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "debian/bin").mkdir(parents=True)
+    (tmp_path / "debian/bin/busybox").touch()
+    said = {"debian": f"debian is a relative path; write {tmp_path / 'debian'}"}
+    said |= {f"{tmp_path}/gone": f"there is no {tmp_path}/gone"}
+    if option == "--load":
+        said |= {f"{tmp_path}/debian": "debian lacks tini, nginx, nginx-common, libpcre2-8-0: "}
+    for path, why in said.items():
+        monkeypatch.setattr(sys, "argv", ["", option, path])
+        with pytest.raises(SystemExit):
+            record_observations.main()
+        assert f"{option}: {why}" in capsys.readouterr().err.replace(
+            f"{tmp_path}/debian l", "debian l"
+        )
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(not os.environ.get("BENCHGATE_BUILDER"), reason="no BENCHGATE_BUILDER")
 @pytest.mark.parametrize("number", ["001", "004", "038"])
 def test_a_build_of_today_shows_the_same(number):
-    case_id = support.full_id(number)
-    key, files, asks = task(support.load(case_id), support.best(case_id))
+    key, files, asks = task(support.load(number), support.best(number))
     today, known = build.built(files, asks), store.stored("stand-in")[key]
     fixed = [{k: v for k, v in one.items() if k not in TIMED} for one in (today, known)]
 
