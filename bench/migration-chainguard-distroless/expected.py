@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from pydantic import BaseModel, Field
 
@@ -10,6 +10,10 @@ from . import forms
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+
+ROOTS: Final = "/root"
+"""Root's own folder, which nobody else can enter."""
 
 
 class Need(BaseModel, frozen=True, extra="forbid"):
@@ -44,13 +48,13 @@ class FileRule(BaseModel, frozen=True, extra="forbid"):
     """
     Text that a file of the final image must and must not contain.
 
-    :param path: the file's path in the image.
+    :param path: the file's path in the image, or several, one of which must say it.
     :param comments: what follows ``#`` counts as well.
     :param must: regular expressions that must match in it.
     :param must_not: regular expressions that must not.
     """
 
-    path: forms.Path
+    path: forms.Places
     comments: bool = False
     must: tuple[forms.Pattern, ...] = ()
     must_not: tuple[forms.Pattern, ...] = ()
@@ -60,6 +64,11 @@ class Expected(BaseModel, frozen=True, extra="forbid"):
     """
     What a case accepts.
 
+    Where one value is expected, several may be accepted, as a list, or whatever an answer has, as the text ``any``:
+    ``workdir``, ``users``, ``ports``, ``packages_allowed`` and the values of ``env``. An entry of ``files`` or
+    ``platforms`` may be a list as well. What is expected in root's own folder may be anywhere unless root is allowed:
+    nobody else can read it there.
+
     :param final_images: accepted images of the final stage, each with its credit in (0, 1]; only credit 1 passes.
     :param build_images: names of images that other stages may start from, without tag.
     :param free_tags: other stages may use the tags that anybody can pull only.
@@ -67,18 +76,18 @@ class Expected(BaseModel, frozen=True, extra="forbid"):
     :param target: the stage that is built, as ``docker build --target``; without it the last.
     :param build_args: what the builder is given, as ``docker build --build-arg``.
     :param modes: rights of files of the project, octal; without it 644.
-    :param workdir: the folder that the container must start in; without it the one that the given Dockerfile sets.
+    :param workdir: the folders that the container may start in; without it the one that the given Dockerfile sets.
     :param helper_images: names of images of others that files may be copied from and that may build.
-    :param users: the users it may run as; without it any that exists, except root.
+    :param users: the users it may run as, of those that exist; root only if it is allowed.
     :param root_allowed: the image needs root to start.
-    :param files: paths that must exist in the final image.
+    :param files: paths that must exist in the final image; ``*`` stands for any text.
     :param packages: system packages that the container needs.
     :param packages_allowed: other packages that may be installed in the final stage.
     :param ports: exactly the ports to expose.
     :param other_ports: further sets, each of which is accepted in place of ``ports``.
     :param port_rules: what configuration files must say about ports.
     :param file_rules: what other files of the image must say.
-    :param env: variables that the container must have.
+    :param env: variables that the container must have, with the values that they may have.
     :param platforms: values of ``--platform`` that must be kept, as written.
     :param healthcheck: regular expression for the command of a good check; without it there is none to keep.
     :param shell_needed: the container needs a shell.
@@ -97,24 +106,44 @@ class Expected(BaseModel, frozen=True, extra="forbid"):
     modes: dict[forms.Source, Annotated[str, Field(pattern=r"^0?[0-7]{3}$")]] = Field(
         default_factory=dict
     )
-    workdir: forms.Path | Literal[""] = ""
+    workdir: forms.Path | frozenset[forms.Path] | Literal["", "any"] = ""
     helper_images: frozenset[forms.OfOthers] = frozenset()
-    users: frozenset[forms.Word] | None = None
+    users: frozenset[forms.Word] | Literal["any"] = "any"
     root_allowed: bool = False
-    files: tuple[forms.Path, ...] = ()
+    files: tuple[forms.Places, ...] = ()
     packages: tuple[Need, ...] = ()
-    packages_allowed: frozenset[forms.Package] = frozenset()
-    ports: frozenset[forms.Port] = frozenset()
+    packages_allowed: frozenset[forms.Package] | Literal["any"] = frozenset()
+    ports: frozenset[forms.Port] | Literal["any"] = frozenset()
     other_ports: tuple[frozenset[forms.Port], ...] = ()
     port_rules: tuple[FileRule, ...] = ()
     file_rules: tuple[FileRule, ...] = ()
-    env: dict[forms.Word, str] = Field(default_factory=dict)
-    platforms: frozenset[forms.Platform] = frozenset()
+    env: dict[forms.Word, str | frozenset[str]] = Field(default_factory=dict)
+    platforms: tuple[forms.Platforms, ...] = ()
     healthcheck: forms.Pattern | None = None
     shell_needed: bool = False
     unneeded: frozenset[forms.Source] = frozenset()
     secrets_given: frozenset[forms.Source] = frozenset()
     may_change: frozenset[forms.Source] = frozenset()
+
+    def must_move(self, path: str) -> bool:
+        """Return whether a path cannot stay where it is: it is root's own, and the container is not root's."""
+        return not self.root_allowed and (path == ROOTS or path.startswith(f"{ROOTS}/"))
+
+    def places(self, wanted: forms.Places) -> str | list[str]:
+        """Return where a file of the image may be."""
+        paths = [wanted] if isinstance(wanted, str) else [*wanted]
+        paths += [f"*{path.removeprefix(ROOTS)}" for path in paths if self.must_move(path)]
+        return paths if paths[1:] else paths[0]
+
+    def folders(self, given: str) -> str | frozenset[str]:
+        """
+        Return the folders that the container may start in, empty if every one is as good.
+
+        :param given: the one that the given Dockerfile sets, empty for none.
+        """
+        if self.workdir or not self.must_move(given):
+            return self.workdir or given
+        return forms.ANY
 
 
 def read_expected(folder: Path) -> Expected:

@@ -6,12 +6,15 @@ import posixpath
 import re
 from typing import TYPE_CHECKING, Annotated, Final
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, Field
 
 from .dockerfile.reference import Reference
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Sequence
+
+ANY: Final = "any"
+"""In place of a set: whatever an answer has there is right."""
 
 SCRATCH: Final = "scratch"
 _PACKAGE: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+_-]*")
@@ -45,7 +48,7 @@ def _is_of_others(text: str) -> bool:
 
 
 def _is_path(text: str) -> bool:
-    return text.startswith("/") and posixpath.normpath(text) == text != "//"
+    return text.startswith(("/", "*/")) and posixpath.normpath(text) == text != "//"
 
 
 def _is_source(text: str) -> bool:
@@ -71,13 +74,17 @@ Package = Annotated[
     str, _check(lambda text: bool(_PACKAGE.fullmatch(text)), "it is no name of a package")
 ]
 Path = Annotated[
-    str, _check(_is_path, "a path begins with / and has no . or .. and no / at its end")
+    str, _check(_is_path, "a path begins with / or */ and has no . or .. and no / at its end")
 ]
 Source = Annotated[str, _check(_is_source, "a file is named from the folder of the Dockerfile on")]
+Places = Path | Annotated[tuple[Path, ...], Field(min_length=1)]
+"""Where a file may be: at one of some paths, in which ``*`` stands for any text."""
+
 Pattern = Annotated[str, _check(_compiles, "it is no regular expression")]
 Platform = Annotated[
     str, _check(lambda text: "${" not in text and text != "", "variables are written as $NAME")
 ]
+Platforms = Platform | Annotated[tuple[Platform, ...], Field(min_length=1)]
 Port = Annotated[
     str, _check(lambda text: bool(_PORT.fullmatch(text)), "a port is 8080, 53/udp or 9/sctp")
 ]
@@ -85,3 +92,22 @@ Word = Annotated[
     str, _check(lambda text: bool(_WORD.fullmatch(text)), "it has a blank, a colon or an =")
 ]
 """A user, or the name of a variable."""
+
+
+def is_at(path: str, places: str | Sequence[str]) -> bool:
+    """Return whether a path of an image is one of those where a file may be."""
+    wanted = (places,) if isinstance(places, str) else places
+    texts = (re.escape(one).replace(r"\*", ".*") for one in wanted)
+    return any(re.fullmatch(text, path) for text in texts)
+
+
+def named(places: str | Sequence[str]) -> str:
+    """Return what a file is called where it may be at several paths: the first of them."""
+    return places if isinstance(places, str) else places[0]
+
+
+def accepts(wanted: str | Iterable[str], value: str | None) -> bool:
+    """Return whether a value is one of those that a case accepts; one that is not there is none."""
+    if value is None or wanted == ANY:
+        return value is not None
+    return value == wanted if isinstance(wanted, str) else value in wanted

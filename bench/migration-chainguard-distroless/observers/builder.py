@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from _benchgate_bench.migration_chainguard_distroless.dockerfile.reference import Reference
+from _benchgate_bench.migration_chainguard_distroless.forms import accepts
 
 from .content import Content
 from .standins.facts import FACTS
@@ -171,7 +172,7 @@ class Builder:
             "user": config.get("User") or "",
             "exposed": sorted(p.removesuffix("/tcp") for p in config.get("ExposedPorts") or ()),
             "check": " ".join(check[1:])[:MAX_TEXT] if check[:1] != ["NONE"] else "",
-            "lost": sorted(k for k, value in wanted["env"].items() if env.get(k) != value),
+            "lost": sorted(k for k, held in wanted["env"].items() if not accepts(held, env.get(k))),
         }
         seen["argv"] = [*(config.get("Entrypoint") or ()), *(config.get("Cmd") or ())]
         made = self.run("create", *_CONFINED, image)
@@ -217,14 +218,16 @@ class Builder:
             time.sleep(0.1)
         error = "" if running or not state["ExitCode"] else last_line(self.run("logs", box).stderr)
         user = (found["Config"].get("User") or "").partition(":")[0] or "0"
+        folder = found["Config"].get("WorkingDir") or "/"
         asks = running and check[:1] not in ([], ["NONE"])
         return {
             "error": error,
             "exit": None if running else state["ExitCode"],
             # Of one that ended too soon to look; -1 for a name.
             "uid": 0 if user == "root" else int(user) if user.isdecimal() else -1,
-            "folder": found["Config"].get("WorkingDir") or "/",
+            "folder": folder,
             **live,
+            "workdir": folder if live.get("folder", folder) != folder else "",
             "health": self._health(box, *check) if asks else None,
         }
 

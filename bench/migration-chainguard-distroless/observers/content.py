@@ -8,6 +8,7 @@ import stat
 import tarfile
 from typing import TYPE_CHECKING, Any, Final
 
+from _benchgate_bench.migration_chainguard_distroless.forms import ANY, is_at, named
 from _benchgate_bench.migration_chainguard_distroless.harms import secrets
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class Content:
         self.unneeded = {p: files[p].encode() for p in wanted["unneeded"] if files.get(p)}
         self.secrets = {p: t.encode() for p, t in files.items() if t and holds_secret(p, t)}
         self._sizes = {len(held) for held in (*self.unneeded.values(), *self.secrets.values())}
-        self._rules = {one["path"].lstrip("/"): one for one in wanted["rules"]}
+        self._rules: list[Mapping[str, Any]] = wanted["rules"]
         self.names: set[str] = set()
         self.found: dict[str, set[str]] = {"left": set(), "secrets": set(), "setuid": set()}
         self.texts: dict[str, str] = {}
@@ -52,7 +53,7 @@ class Content:
                 continue
             if info.mode & stat.S_ISUID:
                 self.found["setuid"].add(f"/{name}")
-            is_text = name in self._rules or name in _DATABASES
+            is_text = name in _DATABASES or any(is_at(f"/{name}", r["path"]) for r in self._rules)
             held = _held(tar, info) if info.size in self._sizes or is_text else b""
             if is_text:
                 self.texts[name] = held.decode(errors="replace")
@@ -94,24 +95,30 @@ class Content:
             and not any(part in path for part in parts for path in paths)
         ]
         asked = {name for any_of, _ in wanted["needs"] for name in any_of} | {*wanted["allowed"]}
+        # Real images list their own packages beside those that a step added.
+        counts = stands_in and wanted["allowed"] != ANY
         shells = {name for name in self.names if _SHELLS.fullmatch(name)} - {*wanted["shells"]}
-        broken = {one["path"] for name, one in self._rules.items() if not self._obeyed(name, one)}
+        lacking = [one for one in wanted["files"] if not any(is_at(path, one) for path in paths)]
         return {
-            "lacks": _few(path for path in wanted["files"] if path.lstrip("/") not in self.names),
+            "lacks": _few(map(named, lacking)),
             "needs": sorted(unmet),
-            # Real images list their own packages beside those that a step added.
-            "needless": _few(packages - asked) if stands_in else [],
-            "breaks": sorted(broken),
+            "needless": _few(packages - asked) if counts else [],
+            "breaks": sorted({named(one["path"]) for one in self._rules if not self._obeyed(one)}),
             "shells": [] if wanted["shell_needed"] else _few(shells),
             **{kind: _few(found) for kind, found in self.found.items()},
         }
 
-    def _obeyed(self, name: str, rule: Mapping[str, Any]) -> bool:
-        text = self.texts.get(name, "")
-        if not rule["comments"]:
-            text = re.sub(r"(?m)(?:^|\s)#.*$", "", text)
-        found = all(re.search(pattern, text) for pattern in rule["must"])
-        return found and not any(re.search(pattern, text) for pattern in rule["must_not"])
+    def _obeyed(self, rule: Mapping[str, Any]) -> bool:
+        """Return whether a file that may be at a place says what it must; one that is not there says nothing."""
+        texts = [held for name, held in self.texts.items() if is_at(f"/{name}", rule["path"])]
+        return any(_obeys(text, rule) for text in texts or [""])
+
+
+def _obeys(text: str, rule: Mapping[str, Any]) -> bool:
+    if not rule["comments"]:
+        text = re.sub(r"(?m)(?:^|\s)#.*$", "", text)
+    found = all(re.search(pattern, text) for pattern in rule["must"])
+    return found and not any(re.search(pattern, text) for pattern in rule["must_not"])
 
 
 def holds_secret(path: str, text: str) -> bool:

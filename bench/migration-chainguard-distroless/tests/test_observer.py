@@ -14,6 +14,7 @@ import time
 import pytest
 from _benchgate_bench.migration_chainguard_distroless.dockerfile.reference import Reference
 from _benchgate_bench.migration_chainguard_distroless.expected import Expected, read_expected
+from _benchgate_bench.migration_chainguard_distroless.forms import accepts
 from _benchgate_bench.migration_chainguard_distroless.observers import build, builder, store
 from _benchgate_bench.migration_chainguard_distroless.observers.content import Content
 from _benchgate_bench.migration_chainguard_distroless.observers.standins import facts, images
@@ -305,6 +306,51 @@ def test_what_an_image_has_and_lacks():
         "setuid": ["/app/s"],
     }
     assert content.seen(stands_in=False)["needless"] == []
+
+
+@pytest.mark.parametrize(
+    ("expects", "right"),
+    [
+        ({"files": [["/srv/a", "/app/a"]]}, True),
+        ({"files": [["/srv/a", "/srv/b"]]}, False),
+        ({"files": ["*/a"]}, True),
+        ({"files": ["*/b"]}, False),
+        ({"files": ["/root/a"]}, True),
+        ({"files": ["/root/b/a"]}, False),
+        ({"files": ["/root/a"], "root_allowed": True}, False),
+        ({"files": ["/app/[id].js"]}, True),
+        ({"file_rules": [{"path": ["/x", "/app/c"], "must": ["y"]}]}, True),
+        ({"file_rules": [{"path": ["/x", "/app/c"], "must": ["z"]}]}, False),
+        ({"file_rules": [{"path": "/root/c", "must": ["y"]}]}, True),
+        ({"packages_allowed": "any"}, True),
+        ({"packages_allowed": ["jq"]}, False),
+    ],
+)
+def test_a_case_may_accept_a_file_in_several_places_and_any_package(expects, right):
+    content = Content({}, wanted(**{"packages_allowed": ["curl"], **expects}))
+    content.read(opened({
+        "app/a": "1", "app/[id].js": "1", "app/c": "y", "usr/share/standin/installed/curl": "",
+    }))  # fmt: skip
+    found = content.seen(stands_in=True)
+
+    assert any(found[key] for key in ("lacks", "breaks", "needless")) is not right
+
+
+@pytest.mark.parametrize(
+    ("held", "value", "kept"),
+    [
+        ("a", "a", True),
+        ("a", "b", False),
+        ("a", None, False),
+        (["a", "b"], "b", True),
+        (["a", "b"], "c", False),
+        ("any", "c", True),
+        ("any", None, False),
+        (["any"], "c", False),
+    ],
+)
+def test_a_variable_may_have_several_values(held, value, kept):
+    assert accepts(wanted(env={"A": held})["env"]["A"], value) is kept
 
 
 def test_a_secret_in_a_layer_is_in_the_image():
