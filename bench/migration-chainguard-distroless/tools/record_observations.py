@@ -117,7 +117,7 @@ def record(jobs: int, *, again: bool) -> int:
             try:
                 kept[key] = future.result()
                 said = kept[key].get("error", "") or "started"
-            except RuntimeError as error:
+            except Exception as error:
                 failed, said = failed + 1, str(error)
             sys.stdout.write(f"{waiting[key][0]}: {said}\n")
             sys.stdout.flush()
