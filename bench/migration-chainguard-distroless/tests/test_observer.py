@@ -751,7 +751,9 @@ def test_a_build_past_its_time_is_built_once_more_alone_and_then_judged(
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there is no fcntl")
-def test_who_builds_alone_has_nobody_beside():
+def test_who_builds_alone_has_nobody_beside(tmp_path, monkeypatch):
+    monkeypatch.setattr(builder, "HERE", tmp_path / "lock")
+    (tmp_path / "lock").touch()
     said, first, second = [], threading.Event(), threading.Event()
 
     def build(name, *, alone, begun, until):
