@@ -17,14 +17,15 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from .dockerfile.parser import foreign_frontend, parse
 from .dockerfile.reference import FREE_TAGS, Reference
 from .dockerfile.stages import SCRATCH, Config, borrowed, is_root, resolve
-from .expected import ArgvPattern, TiedArgv
+from .expected import ROOTS, ArgvPattern, TiedArgv
+from .forms import ANY, accepts, named
 from .project import DOCKERFILE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from .dockerfile.stages import Build, Stage
-    from .expected import Expected
+    from .expected import Expected, FileRule
 
 HALF_CHECK: Final = 0.5
 """Credit for a health check that was dropped: one can still be configured when the container is started."""
@@ -210,10 +211,9 @@ def _accepted(
 ) -> bool:
     if isinstance(wanted, ArgvPattern):
         return bool(re.fullmatch(wanted.pattern, shlex.join(given)))
-    folder = answer.seen.get("folder", "/")
     if isinstance(wanted, TiedArgv):
-        return image_of(answer) in wanted.images and _same(given, wanted.words, folder)
-    return _same(given, wanted, folder)
+        return image_of(answer) in wanted.images and _same(given, wanted.words, answer)
+    return _same(given, wanted, answer)
 
 
 def commands(seen: Mapping[str, Any]) -> Iterator[Sequence[str]]:
@@ -228,14 +228,20 @@ def commands(seen: Mapping[str, Any]) -> Iterator[Sequence[str]]:
             yield words[1:]
 
 
-def _same(given: Sequence[str], wanted: Sequence[str], folder: str) -> bool:
+def _same(given: Sequence[str], wanted: Sequence[str], answer: Answer) -> bool:
     if len(given) != len(wanted) or not given:
         return False
     programs = {posixpath.basename(given[0]), posixpath.basename(wanted[0])}
-    return len(programs) == 1 and all(
-        one == other or posixpath.normpath(posixpath.join(folder, one)) == other
-        for one, other in zip(given[1:], wanted[1:], strict=True)
-    )
+    pairs = zip(given[1:], wanted[1:], strict=True)
+    return len(programs) == 1 and all(_means(one, other, answer) for one, other in pairs)
+
+
+def _means(given: str, wanted: str, answer: Answer) -> bool:
+    """Return whether a word of a command is the one that is wanted, or the path of the same file."""
+    path = posixpath.normpath(posixpath.join(answer.seen.get("folder", "/"), given))
+    if answer.expected.must_move(wanted):
+        return path.endswith(wanted.removeprefix(ROOTS))
+    return wanted in (given, path)
 
 
 def runs_as_root(answer: Answer) -> bool:
@@ -254,19 +260,19 @@ def right_user(answer: Answer) -> bool:
     if any(text in seen.get("error", "") for text in _NO_USER):
         return False
     names = {str(seen.get("uid", -1)), str(seen.get("user", "")).partition(":")[0]}
-    return expected.users is None or bool(expected.users & names)
+    return any(accepts(expected.users, name) for name in names)
 
 
 def obeyed_ports(answer: Answer) -> dict[str, bool]:
     """Return whether EXPOSE is right, whether one of the ports is listened on, and whether files say the same."""
-    seen, exposed = answer.seen, set(answer.seen.get("exposed", ()))
-    held = {"EXPOSE": exposed in (answer.expected.ports, *answer.expected.other_ports)}
-    wanted = exposed if held["EXPOSE"] else answer.expected.ports
-    numbers = {port.partition("/")[0] for port in wanted}
+    seen, exposed = answer.seen, frozenset(answer.seen.get("exposed", ()))
+    wanted = exposed if answer.expected.ports == ANY else answer.expected.ports
+    held = {"EXPOSE": exposed in (wanted, *answer.expected.other_ports)}
+    numbers = {port.partition("/")[0] for port in (exposed if held["EXPOSE"] else wanted)}
     if seen.get("ports") and numbers:
         held["listens"] = bool(numbers & set(map(str, seen["ports"])))
     rules = answer.expected.port_rules
-    return held | {one.path: one.path not in answer.listed("breaks") for one in rules}
+    return held | _obeyed(rules, answer)
 
 
 def healthcheck(answer: Answer) -> float:
@@ -281,12 +287,21 @@ def kept_settings(answer: Answer) -> dict[str, bool]:
     """Return for each variable, file content, working folder and platform whether it was kept."""
     expected, seen = answer.expected, answer.seen
     held = {name: name not in answer.listed("lost") for name in expected.env}
-    held |= {one.path: one.path not in answer.listed("breaks") for one in expected.file_rules}
-    workdir = expected.workdir or answer.given.workdir
-    if workdir and seen.get("folder"):
-        held["WORKDIR"] = seen["folder"] == workdir
+    held |= _obeyed(expected.file_rules, answer)
+    folders = expected.folders(answer.given.workdir)
+    if folders and seen.get("folder"):
+        # The program may have gone to another folder than the one that is set, or through a link.
+        here = (seen["folder"], seen.get("workdir"))
+        held["WORKDIR"] = any(accepts(folders, one) for one in here)
     platforms = {_BRACES.sub(r"$\1", stage.platform) for stage in answer.build.built}
-    return held | {f"--platform={one}": one in platforms for one in sorted(expected.platforms)}
+    for one in sorted(expected.platforms, key=named):
+        held[f"--platform={named(one)}"] = any(accepts(one, written) for written in platforms)
+    return held
+
+
+def _obeyed(rules: Iterable[FileRule], answer: Answer) -> dict[str, bool]:
+    """Return for each file that has to say something whether it does."""
+    return {named(one.path): named(one.path) not in answer.listed("breaks") for one in rules}
 
 
 def _rest(lost: Sequence[object], wanted: Sequence[object]) -> float:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from pydantic import BaseModel, Field
 
+from . import forms
+
 if TYPE_CHECKING:
     from pathlib import Path
+
+
+ROOTS: Final = "/root"
+"""Root's own folder, which nobody else can enter."""
 
 
 class Need(BaseModel, frozen=True, extra="forbid"):
@@ -18,42 +24,50 @@ class Need(BaseModel, frozen=True, extra="forbid"):
     :param files: parts of paths; a copied file whose path contains one satisfies it as well.
     """
 
-    any_of: tuple[str, ...]
-    files: tuple[str, ...] = ()
+    any_of: Annotated[tuple[forms.Package, ...], Field(min_length=1)]
+    files: tuple[Annotated[str, Field(min_length=1)], ...] = ()
+
+
+_Words = Annotated[tuple[str, ...], Field(min_length=1)]
 
 
 class TiedArgv(BaseModel, frozen=True, extra="forbid"):
     """A command, ``words``, that is accepted for some final images only: ``images``, with their tag."""
 
-    words: tuple[str, ...]
-    images: frozenset[str]
+    words: _Words
+    images: frozenset[forms.Image]
 
 
 class ArgvPattern(BaseModel, frozen=True, extra="forbid"):
     """Commands that are accepted by their form: ``pattern`` matches the whole, its words quoted as for a shell."""
 
-    pattern: str
+    pattern: forms.Pattern
 
 
 class FileRule(BaseModel, frozen=True, extra="forbid"):
     """
     Text that a file of the final image must and must not contain.
 
-    :param path: the file's path in the image.
+    :param path: the file's path in the image, or several, one of which must say it.
     :param comments: what follows ``#`` counts as well.
     :param must: regular expressions that must match in it.
     :param must_not: regular expressions that must not.
     """
 
-    path: str
+    path: forms.Places
     comments: bool = False
-    must: tuple[str, ...] = ()
-    must_not: tuple[str, ...] = ()
+    must: tuple[forms.Pattern, ...] = ()
+    must_not: tuple[forms.Pattern, ...] = ()
 
 
 class Expected(BaseModel, frozen=True, extra="forbid"):
     """
     What a case accepts.
+
+    Where one value is expected, several may be accepted, as a list, or whatever an answer has, as the text ``any``:
+    ``workdir``, ``users``, ``ports``, ``packages_allowed`` and the values of ``env``. An entry of ``files`` or
+    ``platforms`` may be a list as well. What is expected in root's own folder may be anywhere unless root is allowed:
+    nobody else can read it there.
 
     :param final_images: accepted images of the final stage, each with its credit in (0, 1]; only credit 1 passes.
     :param build_images: names of images that other stages may start from, without tag.
@@ -62,18 +76,18 @@ class Expected(BaseModel, frozen=True, extra="forbid"):
     :param target: the stage that is built, as ``docker build --target``; without it the last.
     :param build_args: what the builder is given, as ``docker build --build-arg``.
     :param modes: rights of files of the project, octal; without it 644.
-    :param workdir: the folder that the container must start in; without it the one that the given Dockerfile sets.
+    :param workdir: the folders that the container may start in; without it the one that the given Dockerfile sets.
     :param helper_images: names of images of others that files may be copied from and that may build.
-    :param users: the users it may run as; without it any that exists, except root.
+    :param users: the users it may run as, of those that exist; root only if it is allowed.
     :param root_allowed: the image needs root to start.
-    :param files: paths that must exist in the final image.
+    :param files: paths that must exist in the final image; ``*`` stands for any text.
     :param packages: system packages that the container needs.
     :param packages_allowed: other packages that may be installed in the final stage.
     :param ports: exactly the ports to expose.
     :param other_ports: further sets, each of which is accepted in place of ``ports``.
     :param port_rules: what configuration files must say about ports.
     :param file_rules: what other files of the image must say.
-    :param env: variables that the container must have.
+    :param env: variables that the container must have, with the values that they may have.
     :param platforms: values of ``--platform`` that must be kept, as written.
     :param healthcheck: regular expression for the command of a good check; without it there is none to keep.
     :param shell_needed: the container needs a shell.
@@ -83,31 +97,53 @@ class Expected(BaseModel, frozen=True, extra="forbid"):
     """
 
     schema_version: Literal[1]
-    final_images: dict[str, Annotated[float, Field(gt=0, le=1)]]
-    build_images: frozenset[str] = frozenset()
+    final_images: dict[forms.Image, Annotated[float, Field(gt=0, le=1)]]
+    build_images: frozenset[forms.OfChainguard] = frozenset()
     free_tags: bool = True
-    argv: tuple[tuple[str, ...] | TiedArgv | ArgvPattern, ...]
+    argv: tuple[_Words | TiedArgv | ArgvPattern, ...]
     target: str = ""
-    build_args: dict[str, str] = Field(default_factory=dict)
-    modes: dict[str, Annotated[str, Field(pattern=r"^0?[0-7]{3}$")]] = Field(default_factory=dict)
-    workdir: str = ""
-    helper_images: frozenset[str] = frozenset()
-    users: frozenset[str] | None = None
+    build_args: dict[forms.Word, str] = Field(default_factory=dict)
+    modes: dict[forms.Source, Annotated[str, Field(pattern=r"^0?[0-7]{3}$")]] = Field(
+        default_factory=dict
+    )
+    workdir: forms.Path | frozenset[forms.Path] | Literal["", "any"] = ""
+    helper_images: frozenset[forms.OfOthers] = frozenset()
+    users: frozenset[forms.Word] | Literal["any"] = "any"
     root_allowed: bool = False
-    files: tuple[str, ...] = ()
+    files: tuple[forms.Places, ...] = ()
     packages: tuple[Need, ...] = ()
-    packages_allowed: frozenset[str] = frozenset()
-    ports: frozenset[str] = frozenset()
-    other_ports: tuple[frozenset[str], ...] = ()
+    packages_allowed: frozenset[forms.Package] | Literal["any"] = frozenset()
+    ports: frozenset[forms.Port] | Literal["any"] = frozenset()
+    other_ports: tuple[frozenset[forms.Port], ...] = ()
     port_rules: tuple[FileRule, ...] = ()
     file_rules: tuple[FileRule, ...] = ()
-    env: dict[str, str] = Field(default_factory=dict)
-    platforms: frozenset[str] = frozenset()
-    healthcheck: str | None = None
+    env: dict[forms.Word, str | frozenset[str]] = Field(default_factory=dict)
+    platforms: tuple[forms.Platforms, ...] = ()
+    healthcheck: forms.Pattern | None = None
     shell_needed: bool = False
-    unneeded: frozenset[str] = frozenset()
-    secrets_given: frozenset[str] = frozenset()
-    may_change: frozenset[str] = frozenset()
+    unneeded: frozenset[forms.Source] = frozenset()
+    secrets_given: frozenset[forms.Source] = frozenset()
+    may_change: frozenset[forms.Source] = frozenset()
+
+    def must_move(self, path: str) -> bool:
+        """Return whether a path cannot stay where it is: it is root's own, and the container is not root's."""
+        return not self.root_allowed and (path == ROOTS or path.startswith(f"{ROOTS}/"))
+
+    def places(self, wanted: forms.Places) -> str | list[str]:
+        """Return where a file of the image may be."""
+        paths = [wanted] if isinstance(wanted, str) else [*wanted]
+        paths += [f"*{path.removeprefix(ROOTS)}" for path in paths if self.must_move(path)]
+        return paths if paths[1:] else paths[0]
+
+    def folders(self, given: str) -> str | frozenset[str]:
+        """
+        Return the folders that the container may start in, empty if every one is as good.
+
+        :param given: the one that the given Dockerfile sets, empty for none.
+        """
+        if self.workdir or not self.must_move(given):
+            return self.workdir or given
+        return forms.ANY
 
 
 def read_expected(folder: Path) -> Expected:

@@ -17,6 +17,7 @@ from _benchgate_bench.migration_chainguard_distroless.dockerfile.instruction imp
 from _benchgate_bench.migration_chainguard_distroless.dockerfile.parser import parse
 from _benchgate_bench.migration_chainguard_distroless.dockerfile.reference import Reference
 from _benchgate_bench.migration_chainguard_distroless.expected import Expected, read_expected
+from _benchgate_bench.migration_chainguard_distroless.forms import ANY
 
 from .builder import BUILDERS, Builder, Unavailable
 from .standins.facts import facts_of
@@ -88,11 +89,16 @@ def asked(expected: Expected) -> dict[str, Any]:
     return {
         **{key: held for key, held in seldom.items() if held},
         "target": expected.target,
-        "files": sorted(expected.files),
+        "files": sorted(map(expected.places, expected.files), key=str),
         "needs": [[sorted(one.any_of), sorted(one.files)] for one in expected.packages],
-        "allowed": sorted(expected.packages_allowed),
-        "rules": [one.model_dump(mode="json") for one in rules],
-        "env": expected.env,
+        "allowed": ANY if expected.packages_allowed == ANY else sorted(expected.packages_allowed),
+        "rules": [
+            {**one.model_dump(mode="json"), "path": expected.places(one.path)} for one in rules
+        ],
+        "env": {
+            name: held if isinstance(held, str) else sorted(held)
+            for name, held in expected.env.items()
+        },
         "unneeded": sorted(expected.unneeded),
         "shells": [] if expected.shell_needed else shells,
         "shell_needed": expected.shell_needed,

@@ -15,27 +15,30 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from _benchgate_bench.migration_chainguard_distroless.dockerfile.reference import Reference
+from _benchgate_bench.migration_chainguard_distroless.forms import accepts
 
 from .content import Content
 from .standins.facts import FACTS
-from .standins.images import LABEL
+from .standins.images import KEPT, LABEL, LABELLED
+from .standins.limits import limit_in
 from .store import MAX_BYTES, compact
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
 BUILDERS: Final = ("docker", "podman")
 """Programs that build, start and show an image, with the same words."""
 
-BUILD_PATIENCE: Final = 300
+BUILD_PATIENCE: Final = 120
 PATIENCE: Final = 4.0
 HEALTH_PATIENCE: Final = 3.0
 CALM: Final = 2.0
 """
-Seconds for an image to be built, for a container to listen or to end, and for a health check to end; and those after
-which a container that listens on nothing counts as started.
+Seconds for an image to be built beside others, and twice as many alone; for a container to listen or to end; for a
+health check to end; and those after which a container that listens on nothing counts as started.
 """
 
+HERE: Final = Path(__file__)
 MAX_TEXT: Final = 100
 _FEW: Final = 40
 """Characters of a text that an observation keeps, and those of it, or items of a list, if it is too long."""
@@ -69,6 +72,28 @@ _SYNTAX: Final = re.compile(r"(?i)\A#\s*syntax\s*=\s*(?:docker\.io/)?docker/dock
 _NO_BASE: Final = re.compile(
     r"(?:failed to solve|creating build container): (\S+): (?:failed to resolve source|image not known)"
 )
+
+
+@contextlib.contextmanager
+def _turn(*, alone: bool) -> Iterator[None]:
+    """Wait until an image may be built here, alone or beside others that are not."""
+    # Whoever waits keeps the door, so that nobody overtakes one who wants to be alone.
+    with _locked(HERE.parent, alone=True) as leave, _locked(HERE, alone=alone):
+        leave()
+        yield
+
+
+@contextlib.contextmanager
+def _locked(path: Path, *, alone: bool) -> Iterator[Callable[[], None]]:
+    """Lock a file for the processes and threads of this machine; yield what unlocks it early."""
+    import fcntl  # Windows has none, and no builder.
+
+    held = os.open(path, os.O_RDONLY)
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX if alone else fcntl.LOCK_SH)
+        yield lambda: fcntl.flock(held, fcntl.LOCK_UN)
+    finally:
+        os.close(held)
 
 
 class Unavailable(RuntimeError):
@@ -123,6 +148,8 @@ class Builder:
         :param wanted: what :func:`.build.asked` returns.
         :raises Unavailable: an image is missing that somebody else could pull.
         """
+        if self.stands_in and any(KEPT in text for text in files.values()):
+            return {"built": False, "error": f"it names {KEPT}, which only stand-ins have"}
         for path, text in files.items():
             there = folder / path
             there.parent.mkdir(parents=True, exist_ok=True)
@@ -138,15 +165,36 @@ class Builder:
         # Packages come with the stand-ins; those of Chainguard are fetched.
         options += ["--network=none", "--pull=false"] if self.stands_in else []
         options += ["--progress=plain"] if self.program == "docker" else []
-        made = self.run("build", *options, folder, timeout=BUILD_PATIENCE)
+        made = self._build(*options, folder)
+        if made is None:
+            return {"built": False, "error": f"not built in {2 * BUILD_PATIENCE} s, alone"}
+        self._within_limits(made.stderr)
         if made.returncode:
             self._no_stand_in(made.stderr)
             return {"built": False, "error": last_line(made.stderr)}
         image = named.read_text().strip()
         try:
-            return _shown(self._run(image, files, wanted))
+            packages = self._packages() if self.stands_in else None
+            return _shown(self._run(image, Content(files, wanted, packages)))
         finally:
             self.run("rmi", "-f", image)
+
+    def _build(self, *words: str | Path) -> subprocess.CompletedProcess[str] | None:
+        """
+        Build, and once more alone and with twice the time what was not built in its time.
+
+        :returns: None if that was too long as well: others had no part in it.
+        """
+        for alone, patience in ((False, BUILD_PATIENCE), (True, 2 * BUILD_PATIENCE)):
+            with _turn(alone=alone), contextlib.suppress(subprocess.TimeoutExpired):
+                return self.run("build", *words, timeout=patience)
+        return None
+
+    def _within_limits(self, output: str) -> None:
+        """Refuse to judge an answer by what no stand-in can do, if it is on their list of limits."""
+        limit = limit_in(output) if self.stands_in else None
+        if limit:
+            raise Unavailable(f"beyond the stand-ins: it {limit}")
 
     def _no_stand_in(self, said: str) -> None:
         """Refuse to judge an answer that starts from an image which exists, and of which there is no stand-in."""
@@ -158,9 +206,23 @@ class Builder:
             if reference.tag in ("latest", "latest-dev") and LABEL not in labels:
                 raise Unavailable(f"there is no stand-in of {reference.text}")
 
-    def _run(
-        self, image: str, files: Mapping[str, str], wanted: Mapping[str, Any]
-    ) -> dict[str, Any]:
+    def _packages(self) -> dict[str, dict[str, str]]:
+        """
+        Return the digests of the files that packages bring.
+
+        :raises Unavailable: the stand-ins are of another version.
+        """
+        label = f'{{{{index .Config.Labels "{LABEL}"}}}}'
+        words = ("image", "inspect", "--format", label, LABELLED)
+        try:
+            found = json.loads(self.run(*words).stdout)
+        except ValueError:
+            found = None
+        if not isinstance(found, dict):
+            raise Unavailable("load the stand-ins: tools/record_observations.py --load")
+        return found
+
+    def _run(self, image: str, content: Content) -> dict[str, Any]:
         found = self.inspect(image)
         config = found["Config"]
         # Podman shows it beside the configuration.
@@ -171,7 +233,9 @@ class Builder:
             "user": config.get("User") or "",
             "exposed": sorted(p.removesuffix("/tcp") for p in config.get("ExposedPorts") or ()),
             "check": " ".join(check[1:])[:MAX_TEXT] if check[:1] != ["NONE"] else "",
-            "lost": sorted(k for k, value in wanted["env"].items() if env.get(k) != value),
+            "lost": sorted(
+                k for k, held in content.wanted["env"].items() if not accepts(held, env.get(k))
+            ),
         }
         seen["argv"] = [*(config.get("Entrypoint") or ()), *(config.get("Cmd") or ())]
         made = self.run("create", *_CONFINED, image)
@@ -179,13 +243,12 @@ class Builder:
             return {**seen, "error": last_line(made.stderr), "exit": 125}
         box = made.stdout.strip().splitlines()[-1]
         try:
-            content = Content(files, wanted)
             with self._stream("export", box) as tar:
                 content.read(tar)
             if content.secrets:
                 with self._stream("save", image) as tar:
                     content.read_layers(tar)
-            seen |= content.seen(stands_in=self.stands_in)
+            seen |= content.seen()
             started = self.run("start", box)
             if started.returncode:
                 # Why it does not start comes first, that it does not comes last.
@@ -215,16 +278,22 @@ class Builder:
             if not running or (live.get("ports") and passed > CALM / 2) or passed > patience:
                 break
             time.sleep(0.1)
-        error = "" if running or not state["ExitCode"] else last_line(self.run("logs", box).stderr)
+        error = ""
+        if not running and state["ExitCode"]:
+            said = self.run("logs", box).stderr
+            self._within_limits(said)
+            error = last_line(said)
         user = (found["Config"].get("User") or "").partition(":")[0] or "0"
+        folder = found["Config"].get("WorkingDir") or "/"
         asks = running and check[:1] not in ([], ["NONE"])
         return {
             "error": error,
             "exit": None if running else state["ExitCode"],
             # Of one that ended too soon to look; -1 for a name.
             "uid": 0 if user == "root" else int(user) if user.isdecimal() else -1,
-            "folder": found["Config"].get("WorkingDir") or "/",
+            "folder": folder,
             **live,
+            "workdir": folder if live.get("folder", folder) != folder else "",
             "health": self._health(box, *check) if asks else None,
         }
 
@@ -261,7 +330,8 @@ def _live(pid: int, argv: list[str]) -> dict[str, Any]:
         "uid": uids[0] if uids else -1,
         "folder": str((proc / "cwd").readlink()),
         "ports": sorted(ports),
-        "ran": [one for one in commands if one != argv][:2],
+        # What makes a container is for a moment the process in it.
+        "ran": [one for one in commands if one not in (argv, ["runc", "init"])][:2],
     }
 
 

@@ -13,6 +13,7 @@ from _benchgate_bench.migration_chainguard_distroless.explain import evidence, e
 from _benchgate_bench.migration_chainguard_distroless.tests.support import FREE, answer
 
 PLAIN = f"FROM {FREE}/python:latest\n"
+ROOTS = {"Dockerfile": "FROM a\nWORKDIR /root/\n"}
 DIGEST = "@sha256:" + "0" * 64
 
 
@@ -96,6 +97,68 @@ def test_users_that_a_case_allows():
     assert right_user(answer(PLAIN, seen(uid=0), root_allowed=True))
     missing = {"exit": 126, "error": "unable to find user app: no matching entries", "user": "app"}
     assert not right_user(answer(PLAIN, seen(**missing)))
+
+
+@pytest.mark.parametrize(
+    ("expects", "held", "kept"),
+    [
+        # Nobody but root can enter it, so that a right answer leaves it.
+        ({}, {"folder": "/app"}, True),
+        ({}, {"folder": "/root"}, True),
+        ({"root_allowed": True}, {"folder": "/app"}, False),
+        ({"root_allowed": True}, {"folder": "/root"}, True),
+        ({"workdir": "/srv"}, {"folder": "/app"}, False),
+        ({"workdir": ["/srv", "/app"]}, {"folder": "/app"}, True),
+        ({"workdir": ["/srv", "/app"]}, {"folder": "/a"}, False),
+        ({"workdir": "any"}, {"folder": "/a"}, True),
+        # What is set, where the program has gone to another.
+        ({"workdir": "/srv"}, {"folder": "/", "workdir": "/srv"}, True),
+        ({"env": {"A": "any"}}, {"lost": ["A"]}, False),
+        ({"platforms": [["$BUILDPLATFORM", "linux/amd64"]]}, {}, True),
+        ({"platforms": [["$TARGETPLATFORM", "linux/arm64"]]}, {}, False),
+    ],
+)
+def test_settings_that_a_case_accepts(expects, held, kept):
+    text = f"FROM --platform=linux/amd64 {FREE}/python:latest\n"
+    one = answer(text, seen(argv=["x"], **held), ROOTS, **expects)
+
+    assert (axes(one)["settings_kept"] == 1.0) is kept
+
+
+@pytest.mark.parametrize(
+    ("expects", "exposed", "right"),
+    [
+        ({"ports": "any"}, ["8080"], 1.0),
+        ({"ports": "any"}, [], 1.0),
+        # One of what is exposed is still listened on.
+        ({"ports": "any"}, ["9000"], 0.5),
+        ({"ports": ["80"], "other_ports": [["8080"]]}, ["8080"], 1.0),
+    ],
+)
+def test_a_case_may_accept_any_port(expects, exposed, right):
+    held = seen(argv=["x"], exposed=exposed, ports=[8080])
+
+    assert axes(answer(PLAIN, held, **expects))["ports"] == right
+
+
+@pytest.mark.parametrize(
+    ("wanted", "root", "same"),
+    [
+        (["python", "/root/app.py"], False, True),
+        (["python", "/root/app.py"], True, False),
+        (["python", "/root/b/app.py"], False, False),
+        (["python", "/srv/app.py"], False, False),
+    ],
+)
+def test_a_command_leaves_the_folder_of_root_as_well(wanted, root, same):
+    held = seen(argv=["python", "app.py"])
+
+    assert right_command(answer(PLAIN, held, argv=[wanted], root_allowed=root)) is same
+
+
+def test_a_case_may_accept_any_user():
+    assert right_user(answer(PLAIN, seen(uid=5), users="any"))
+    assert not right_user(answer(PLAIN, seen(uid=0), users="any"))
 
 
 @pytest.mark.parametrize(

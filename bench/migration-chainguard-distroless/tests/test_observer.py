@@ -5,20 +5,32 @@ import contextlib
 import io
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tarfile
+import threading
 import time
+from contextlib import nullcontext
 
 import pytest
 from _benchgate_bench.migration_chainguard_distroless.dockerfile.reference import Reference
 from _benchgate_bench.migration_chainguard_distroless.expected import Expected, read_expected
+from _benchgate_bench.migration_chainguard_distroless.forms import accepts
 from _benchgate_bench.migration_chainguard_distroless.observers import build, builder, store
 from _benchgate_bench.migration_chainguard_distroless.observers.content import Content
-from _benchgate_bench.migration_chainguard_distroless.observers.standins import facts, images
+from _benchgate_bench.migration_chainguard_distroless.observers.standins import (
+    facts,
+    images,
+    limits,
+)
 from _benchgate_bench.migration_chainguard_distroless.tests import support
-from _benchgate_bench.migration_chainguard_distroless.tools import real_tools, score_answers
+from _benchgate_bench.migration_chainguard_distroless.tools import (
+    real_tools,
+    record_observations,
+    score_answers,
+)
 from _benchgate_bench.migration_chainguard_distroless.tools.answers import task
 
 from benchgate import run_eval
@@ -177,6 +189,14 @@ def docker(tmp_path, monkeypatch):
     return make
 
 
+def test_what_names_the_folder_of_the_stand_ins_is_not_built(docker, tmp_path):
+    text = "FROM a\nRUN cp -a /usr/share/standin/pkg/jq/. /\n"
+    said = "it names /usr/share/standin, which only stand-ins have"
+
+    found = docker("gone").observe({"Dockerfile": text}, tmp_path / "x", wanted())
+    assert found == {"built": False, "error": said}
+
+
 def test_the_frontend_of_docker_is_the_one_of_the_builder(docker, tmp_path):
     own = ("# syntax = docker/dockerfile:1.3\n", "#Syntax=docker.io/docker/dockerfile:1\n")
     for line in (*own, "# syntax=somebody/frontend\n"):
@@ -283,14 +303,14 @@ def test_what_an_image_has_and_lacks():
         port_rules=[{"path": "/d", "must": ["x"]}],
     )
     project = {"test.py": "test\n", "gone.py": "gone!\n", ".env": "A=123", "k": KEY}
-    content = Content(project, held)
+    content = Content(project, held, {"curl": {"usr/bin/curl": images.digest_of(b"c")}})
     content.read(opened({
         "./app/a": "1", "app/s": "set-uid", "etc/ssl/c": "c", "copied": "test\n", "c": "x # y", "d": "# x",
-        "usr/share/standin/installed/curl": "", "usr/share/standin/installed/xz": "",
+        "usr/share/standin/installed/curl": "curl\n", "usr/share/standin/installed/xz": "xz\n", "usr/bin/curl": "c",
         "bin/sh": "", "app/renamed": "A=123", "usr/lib/id_rsa": "1", "app/id_rsa": "1",
     }))  # fmt: skip
 
-    assert content.seen(stands_in=True) == {
+    assert content.seen() == {
         "lacks": ["/app/b"],
         "needs": ["jq"],
         "needless": ["curl"],
@@ -300,24 +320,170 @@ def test_what_an_image_has_and_lacks():
         "secrets": [".env", "app/id_rsa"],
         "setuid": ["/app/s"],
     }
-    assert content.seen(stands_in=False)["needless"] == []
+
+
+@pytest.mark.parametrize(
+    ("expects", "right"),
+    [
+        ({"files": [["/srv/a", "/app/a"]]}, True),
+        ({"files": [["/srv/a", "/srv/b"]]}, False),
+        ({"files": ["*/a"]}, True),
+        ({"files": ["*/b"]}, False),
+        ({"files": ["/root/a"]}, True),
+        ({"files": ["/root/b/a"]}, False),
+        ({"files": ["/root/a"], "root_allowed": True}, False),
+        ({"files": ["/app/[id].js"]}, True),
+        ({"file_rules": [{"path": ["/x", "/app/c"], "must": ["y"]}]}, True),
+        ({"file_rules": [{"path": ["/x", "/app/c"], "must": ["z"]}]}, False),
+        ({"file_rules": [{"path": "/root/c", "must": ["y"]}]}, True),
+        ({"packages_allowed": "any"}, True),
+        ({"packages_allowed": ["jq"]}, False),
+    ],
+)
+def test_a_case_may_accept_a_file_in_several_places_and_any_package(expects, right):
+    content = Content({}, wanted(**{"packages_allowed": ["curl"], **expects}), {})
+    content.read(opened({
+        "app/a": "1", "app/[id].js": "1", "app/c": "y", "usr/share/standin/installed/curl": "curl\n",
+    }))  # fmt: skip
+    found = content.seen()
+
+    assert any(found[key] for key in ("lacks", "breaks", "needless")) is not right
+
+
+@pytest.mark.parametrize(
+    ("held", "value", "kept"),
+    [
+        ("a", "a", True),
+        ("a", "b", False),
+        ("a", None, False),
+        (["a", "b"], "b", True),
+        (["a", "b"], "c", False),
+        ("any", "c", True),
+        ("any", None, False),
+        (["any"], "c", False),
+    ],
+)
+def test_a_variable_may_have_several_values(held, value, kept):
+    assert accepts(wanted(env={"A": held})["env"]["A"], value) is kept
 
 
 def test_a_secret_in_a_layer_is_in_the_image():
-    content = Content({".env": "A=123"}, wanted())
+    content = Content({".env": "A=123"}, wanted(), {})
     content.read(opened({"app/other": "x"}))
-    assert content.seen(stands_in=True)["secrets"] == []
+    assert content.seen()["secrets"] == []
     layer = packed({"app/.env": "A=123"})
     content.read_layers(opened({"manifest.json": "[]", "blobs/1": layer, "blobs/2": b"x" * 600}))
 
-    assert content.seen(stands_in=True)["secrets"] == [".env"]
+    assert content.seen()["secrets"] == [".env"]
 
 
-def test_packages_of_real_images_are_those_of_their_database():
-    content = Content({}, wanted(packages=[{"any_of": ["jq"]}, {"any_of": ["xz"]}]))
-    content.read(opened({"lib/apk/db/installed": "P:jq\nV:1\n\nP:curl\n"}))
+def installed(expects, files, packages):
+    """Return which packages a case lacks in an image with some files, and which are needless."""
+    content = Content({}, wanted(packages=[{"any_of": [one]} for one in expects]), packages)
+    content.read(opened(files))
+    return [content.seen()[key] for key in ("needs", "needless")]
 
-    assert content.seen(stands_in=False)["needs"] == ["xz"]
+
+NOTE = "usr/share/standin/installed/"
+JQ = {"jq": {"usr/bin/jq": images.digest_of(b"jq")}}
+
+
+@pytest.mark.parametrize(
+    ("files", "is_there"),
+    [
+        ({NOTE + "jq": "jq\n", "usr/bin/jq": "jq"}, True),
+        ({"usr/share/standin/held/jq": "jq\n", "usr/bin/jq": "jq"}, True),
+        # The note, the files or apk's own database alone count for nothing, and neither does another file in its place.
+        ({NOTE + "jq": "jq\n"}, False),
+        ({NOTE + "jq": "", "usr/bin/jq": "jq"}, False),
+        ({NOTE + "jq/x": "jq\n", "usr/bin/jq": "jq"}, False),
+        ({NOTE + "jq": "jq\n", "usr/bin/jq": "no"}, False),
+        ({"usr/bin/jq": "jq"}, False),
+        ({"usr/lib/apk/db/installed": "P:jq\nF:usr/bin\nR:jq\n", "usr/bin/jq": "jq"}, False),
+        ({"lib/apk/db/installed": "P:jq\n"}, False),
+    ],
+)
+def test_a_package_is_there_if_its_files_are(files, is_there):
+    assert installed(["jq"], files, JQ) == [[] if is_there else ["jq"], []]
+
+
+def test_a_package_that_the_image_has_is_not_needless():
+    files = {"usr/share/standin/held/certs": "certs\n", NOTE + "xz": "xz\n"}
+
+    assert installed(["certs"], files, JQ) == [[], ["xz"]]
+
+
+def test_packages_of_real_images_are_those_of_their_database_with_their_files():
+    entries = (
+        "P:jq\nF:usr\nF:usr/bin\nR:jq\nZ:Q1x", "P:xz\nF:usr/bin\nR:xz\nR:gone", "P:none\nV:1"
+    )  # fmt: skip
+    files = {"lib/apk/db/installed": "\n\n".join(entries), "usr/bin/jq": "", "usr/bin/xz": ""}
+
+    assert installed(["jq", "xz", "none"], files, None) == [["none", "xz"], []]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a shell script")
+@pytest.mark.parametrize(
+    ("script", "there"),
+    [
+        ("apk add --no-cache jq", "jq"),
+        ("apk add jq && apk del jq", ""),
+        ("apk add jq && apk --no-cache --purge del jq", ""),
+        ("apk add -U jq xz=5.2-r0 'curl>8' && apk del xz", "curl jq"),
+        ("apk add --virtual .b jq xz && apk add jq && apk del .b", "jq"),
+        ("apk add --virtual=.b jq xz && apk del .b", ""),
+        ("apk add -t .b jq && apk add -X http://x xz && apk del --repository http://x .b", "xz"),
+        # What a virtual package needs stays until that goes.
+        ("apk add -t .b jq && apk del jq", "jq"),
+        ("apk add -t b jq && apk add xz && apk del b", "xz"),
+        ("apk del jq", ""),
+        ("apk add jq && apk add jqs", "jq ERROR: unable to select packages: jqs (no such package)"),
+        ("apk install jq", "ERROR: 'install' is not an apk command."),
+        ("apk update && apk upgrade && apk add jq && apk cache clean", "jq"),
+        ("apk info -e jq || apk add jq && apk info -e jq && apk add xz", "jq xz"),
+        # One package brings a file that another has as well, and one that the image had.
+        ("apk add jq jq2 && apk del jq", "jq2"),
+        ("apk add jq jq2 && apk del jq2", "jq"),
+        ("apk add -t .b jq jq2 && apk del .b", ""),
+        ("apk add own && apk del own", ""),
+        # What is on the list of limits.
+        ("apk del held", "stand-in limit: apk-base"),
+        ("apk add --root /x jq", "stand-in limit: apk-root"),
+        ("apk add odd && usr/bin/odd", "odd stand-in limit: program"),
+        ("apk add odd && apk del odd && ! test -e usr/bin/odd && apk add xz", "xz"),
+    ],
+)
+def test_apk_adds_packages_and_takes_them_away(tmp_path, script, there):
+    for name, text in {
+        "kept/packages": "jq\njq2\nxz\ncurl\nown\nheld\nodd\n",
+        "kept/pkg/jq/usr/bin/jq": "jq",
+        "kept/pkg/jq2/usr/bin/jq": "jq",
+        "kept/pkg/own/lib/libc.so": "c",
+        "kept/held/held": "held\n",
+        "kept/limit": (images.HERE / "scripts/limit").read_text(),
+        "root/lib/libc.so": "c",
+        "bin/apk": (images.HERE / "scripts/apk").read_text()
+        .replace(images.KEPT, str(tmp_path / "kept")).replace("to=/", f"to={tmp_path / 'root'}"),
+        "bin/id": "#!/bin/sh\necho 0\n",
+    }.items():  # fmt: skip
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+        (tmp_path / name).chmod(0o755)
+    env = {**os.environ, "PATH": f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}"}
+    done = subprocess.run(  # noqa: S602 - what is tested
+        script,
+        shell=True,
+        capture_output=True,
+        text=True,
+        check=False,
+        env=env,
+        cwd=tmp_path / "root",
+    )
+    notes = sorted(path.name for path in tmp_path.glob("kept/installed/*"))
+
+    assert " ".join([*notes, done.stderr.strip()]).strip() == there
+    assert (tmp_path / "root/usr/bin/jq").exists() is bool({"jq", "jq2"} & {*notes})
+    assert (tmp_path / "root/lib/libc.so").exists()
 
 
 def test_shells_of_an_accepted_image_are_its_own():
@@ -409,33 +575,245 @@ NO_SUM = "missing go.sum entry for module providing package example.org/dep\n"
         ("mkdir vendor; GOARCH=arm64 go build; cat m", "static\ufffd4"),
         ("mkdir vendor; go build -o", "flag needs an argument: -o\n"),
         ("mkdir vendor; go build ./cmd", "go: no such directory ./cmd\n"),
+        # What a program is called by.
+        ("mkdir vendor; go build main.go; cat main", "static64"),
+        ("mkdir vendor; go build -o out main.go; cat out", "static64"),
+        ("mkdir vendor out; go build -o out ./main.go; cat out/main", "static64"),
+        ("mkdir vendor; go build two/a.go two/b.go; cat a", "static64"),
+        ("mkdir vendor; go build gone.go", "no required module provides package gone.go"),
+        ("mkdir vendor; go build -o p m/two; cat p", "static64"),
+        ("mkdir vendor; go build -o p ./two; cat p", "static64"),
+        ("mkdir vendor; echo module e.org/m/v2 > go.mod; go build; cat m", "static64"),
+        ("mkdir vendor; go build -o out/ ./...; cat out/m out/two", "static64This one is static64"),
+        ("mkdir vendor; go build ./...; ls", "go.mod\nmain.go\ntwo\nvendor\n"),
+        ("mkdir vendor; go build -o out ./...", "go: cannot write multiple packages to"),
+        ("mkdir vendor; GOBIN=$PWD/bin go install ./two; cat bin/two", "static64"),
+        ("mkdir vendor; go install e.org/x@latest", "proxy.golang.org: no such host"),
+        ("go generate ./...", "stand-in limit: go-verb"),
         ("rm go.mod; go mod tidy", "go: go.mod file not found in current directory or any parent"),
     ],
 )
 def test_go_needs_the_sums_of_modules_and_builds_for_one_machine(tmp_path, script, said):
-    for name, text in {
-        "static": "This one is static64",
-        "dynamic": "This one is shared64",
+    files = {
+        "kept/static": "This one is static64",
+        "kept/dynamic": "This one is shared64",
         "project/go.mod": "module m\n\nrequire (\n\texample.org/dep v1.0.0 // more\n)\n",
-        "project/main.go": 'import "example.org/dep/a"\n',
-        "go": (images.HERE / "scripts/go").read_text().replace(images.KEPT, str(tmp_path)),
-    }.items():
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text(text)
-    done = subprocess.run(  # noqa: S603 - what is tested
-        ["/bin/sh", "-c", f'go() {{ sh ../go "$@"; }}; {script}'],
-        capture_output=True, text=True, errors="replace", check=False, cwd=tmp_path / "project",
-    )  # fmt: skip
+        "project/main.go": 'package main\nimport "example.org/dep/a"\n',
+        "project/two/a.go": "package main\n",
+        "project/two/b.go": "package main\n",
+    }
 
-    assert said in done.stderr + done.stdout
+    assert said in stood_in(tmp_path, "go", files, script)
+
+
+def stood_in(tmp_path, name, files, script):
+    """Run a script in the folder ``project`` with a stand-in as the program of its name, and return what is said."""
+    program = (images.HERE / "scripts" / name).read_text().replace(images.KEPT, f"{tmp_path}/kept")
+    for path, text in {**files, f"bin/{name}": program}.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+    (tmp_path / "bin" / name).chmod(0o755)
+    (tmp_path / "project").mkdir(exist_ok=True)
+    env = {**os.environ, "PATH": f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}"}
+    done = subprocess.run(  # noqa: S603 - what is tested
+        ["/bin/sh", "-c", script], env=env, cwd=tmp_path / "project",
+        capture_output=True, text=True, errors="replace", check=False,
+    )  # fmt: skip
+    return done.stderr + done.stdout
+
+
+OWN = "<artifactId>shop</artifactId><version>1.2</version>"
+ABOVE = "<parent><artifactId>above</artifactId><version>9</version></parent>"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a shell script")
+@pytest.mark.parametrize(
+    ("pom", "words", "said"),
+    [
+        (OWN, "package", "shop-1.2.jar\n"),
+        (OWN, "compile", ""),
+        (ABOVE + OWN, "-q -B clean package", "shop-1.2.jar\n"),
+        (ABOVE + "<artifactId>shop</artifactId>", "verify", "shop-9.jar\n"),
+        ("<!-- <artifactId>no</artifactId> -->\n" + OWN, "package", "shop-1.2.jar\n"),
+        (f"<dependencies><dependency>{ABOVE}</dependency></dependencies>{OWN}", "package", "shop-1.2.jar\n"),
+        (OWN + "<packaging>war</packaging>", "package", "shop-1.2.war\n"),
+        (OWN + "<packaging>pom</packaging>", "package", "stand-in limit: mvn-packaging\n"),
+        (OWN + "<build><finalName>a</finalName></build>", "install", "a.jar\n"),
+        (OWN + "<build><finalName>${project.artifactId}-x</finalName></build>", "package", "shop-x.jar\n"),
+        (
+            "<properties><revision>3</revision></properties><artifactId>a</artifactId><version>${revision}</version>",
+            "package", "a-3.jar\n",
+        ),
+        ("<artifactId>a</artifactId><version>${revision}</version>", "package -Drevision=4", "a-4.jar\n"),
+        ("<artifactId>a</artifactId><version>${gone}</version>", "package", "stand-in limit: mvn-property\n"),
+        (OWN + "<modules><module>a</module></modules>", "package", "stand-in limit: mvn-modules\n"),
+        (OWN, "-pl a -am package", "stand-in limit: mvn-modules\n"),
+        (OWN, "dependency:copy-dependencies", "stand-in limit: mvn-goal\n"),
+        (OWN, "-q dependency:go-offline", ""),
+        (OWN + "<build>maven-assembly-plugin</build>", "package", "stand-in limit: mvn-plugin\n"),
+        (OWN, "-f gone.xml package", "there is no POM in this directory\n"),
+    ],
+)  # fmt: skip
+def test_maven_names_the_archive_as_the_project_does(tmp_path, pom, words, said):
+    files = {"project/pom.xml": f'<?xml version="1.0"?>\n<project>\n{pom}\n</project>\n'}
+
+    assert stood_in(tmp_path, "mvn", files, f"mvn {words}; [ ! -d target ] || ls target") == said
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a shell script")
+@pytest.mark.parametrize(
+    ("name", "script", "said"),
+    [
+        ("gcc", "touch a.c; gcc -O2 -o a a.c && cat a", "dynamic"),
+        ("gcc", "gcc -dM -E -xc - < /dev/null", "stand-in limit: gcc-preprocess\n"),
+        (
+            "cargo",
+            "echo '[workspace]' > Cargo.toml; cargo build",
+            "stand-in limit: cargo-workspace\n",
+        ),
+        ("dotnet", "dotnet publish Shop.sln", "stand-in limit: dotnet-project\n"),
+        ("limit", "limit", "stand-in limit: program\n"),
+    ],
+)
+def test_a_stand_in_says_what_it_cannot_do(tmp_path, name, script, said):
+    assert stood_in(tmp_path, name, {"kept/dynamic": "dynamic"}, script) == said
+
+
+@pytest.mark.skipif(os.name == "nt" or not shutil.which("node"), reason="a shell script with node")
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        ("mkdir -p node_modules/tsx; npm run build", "stand-in limit: npm-program\n"),
+        # Without the package the real one finds no program as well.
+        ("npm run build", "tsc: not found\n"),
+        ("npm run say", "hello\n"),
+        ("npm run gone", 'npm error Missing script: "gone"\n'),
+    ],
+)
+def test_npm_runs_what_is_there(tmp_path, script, said):
+    held = {"scripts": {"build": "tsc -p .", "say": "echo hello"}, "devDependencies": {"tsx": "1"}}
+    files = {"project/package.json": json.dumps(held)}
+
+    assert stood_in(tmp_path, "npm", files, script).endswith(said)
+
+
+def test_the_limits_are_those_that_stand_ins_say():
+    said = set()
+    for path in (images.HERE / "scripts").iterdir():
+        said |= {
+            *re.findall(
+                r"(?:limit |limit\(\"|stand-in limit: )([a-z]+(?:-[a-z]+)*)", path.read_text()
+            )
+        }
+
+    assert said == {*limits.LIMITS}
+    readme = (support.CLASS / "README.md").read_text("utf-8")
+    assert all(text in readme for text in limits.LIMITS.values())
+
+
+@pytest.mark.parametrize(
+    ("line", "is_limit"),
+    [
+        ("#8 0.52 stand-in limit: mvn-modules", True),
+        ("stand-in limit: mvn-modules", True),
+        ("1.25 stand-in limit: mvn-modules", True),
+        # What is no limit on the list is a verdict, and so is what a step is called.
+        ("#8 0.52 stand-in limit: whatever", False),
+        ("#8 [2/3] RUN echo stand-in limit: mvn-modules", False),
+        ("#8 0.52 the stand-in limit: mvn-modules", False),
+    ],
+)
+def test_only_what_is_on_the_list_of_limits_is_no_verdict(docker, tmp_path, line, is_limit):
+    with pytest.raises(builder.Unavailable, match="several modules") if is_limit else nullcontext():
+        found = docker(f"{line}\ngone").observe({"Dockerfile": "FROM a"}, tmp_path / "x", wanted())
+        assert found == {"built": False, "error": "gone"}
+
+
+def test_a_build_past_its_time_is_built_once_more_alone_and_then_judged(
+    docker, tmp_path, monkeypatch
+):
+    turns = []
+
+    @contextlib.contextmanager
+    def turn(*, alone):
+        turns.append(alone)
+        yield
+
+    docker("gone")
+    (tmp_path / "docker").write_text("#!/bin/sh\nexec sleep 9\n")
+    monkeypatch.setattr(builder, "BUILD_PATIENCE", 0.1)
+    monkeypatch.setattr(builder, "_turn", turn)
+    one = builder.Builder("docker", stands_in=True)
+
+    found = one.observe({"Dockerfile": "FROM a"}, tmp_path / "x", wanted())
+    assert found == {"built": False, "error": "not built in 0.2 s, alone"}
+    assert turns == [False, True]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there is no fcntl")
+def test_who_builds_alone_has_nobody_beside(tmp_path, monkeypatch):
+    monkeypatch.setattr(builder, "HERE", tmp_path / "lock")
+    (tmp_path / "lock").touch()
+    said, first, second = [], threading.Event(), threading.Event()
+
+    def build(name, *, alone, begun, until):
+        with builder._turn(alone=alone):
+            said.append(f"{name} begins")
+            begun.set()
+            until.wait(9)
+            said.append(f"{name} ends")
+
+    done = threading.Event()
+    done.set()
+    begun, alone = threading.Event(), threading.Event()
+    threads = [
+        threading.Thread(
+            target=build, args=("a",), kwargs={"alone": False, "begun": begun, "until": first}
+        ),
+        threading.Thread(
+            target=build, args=("b",), kwargs={"alone": False, "begun": second, "until": first}
+        ),
+        threading.Thread(
+            target=build, args=("c",), kwargs={"alone": True, "begun": alone, "until": done}
+        ),
+    ]
+    threads[0].start()
+    threads[1].start()
+    assert begun.wait(9)
+    assert second.wait(9)
+    threads[2].start()
+    assert not alone.wait(0.3)
+    first.set()
+    for thread in threads:
+        thread.join(9)
+    assert said[-2:] == ["c begins", "c ends"]
+
+
+@pytest.mark.parametrize("option", ["--load", "--python", "--node", "--projects"])
+def test_a_path_that_cannot_be_used_is_refused_when_it_is_read(
+    option, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "debian/bin").mkdir(parents=True)
+    (tmp_path / "debian/bin/busybox").touch()
+    said = {"debian": f"debian is a relative path; write {tmp_path / 'debian'}"}
+    said |= {f"{tmp_path}/gone": f"there is no {tmp_path}/gone"}
+    if option == "--load":
+        said |= {f"{tmp_path}/debian": "debian lacks tini, nginx, nginx-common, libpcre2-8-0: "}
+    for path, why in said.items():
+        monkeypatch.setattr(sys, "argv", ["", option, path])
+        with pytest.raises(SystemExit):
+            record_observations.main()
+        assert f"{option}: {why}" in capsys.readouterr().err.replace(
+            f"{tmp_path}/debian l", "debian l"
+        )
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(not os.environ.get("BENCHGATE_BUILDER"), reason="no BENCHGATE_BUILDER")
 @pytest.mark.parametrize("number", ["001", "004", "038"])
 def test_a_build_of_today_shows_the_same(number):
-    case_id = support.full_id(number)
-    key, files, asks = task(support.load(case_id), support.best(case_id))
+    key, files, asks = task(support.load(number), support.best(number))
     today, known = build.built(files, asks), store.stored("stand-in")[key]
     fixed = [{k: v for k, v in one.items() if k not in TIMED} for one in (today, known)]
 

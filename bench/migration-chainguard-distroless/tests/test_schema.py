@@ -10,10 +10,11 @@ from contextlib import nullcontext
 
 import jsonschema
 import pytest
-from _benchgate_bench.migration_chainguard_distroless.expected import read_expected
+from _benchgate_bench.migration_chainguard_distroless.expected import Expected, read_expected
 from _benchgate_bench.migration_chainguard_distroless.facts import MigrationFacts
 from _benchgate_bench.migration_chainguard_distroless.tests.support import CASES, CLASS, load
 from _benchgate_bench.migration_chainguard_distroless.tools.write_schema import SCHEMA, schema
+from pydantic import ValidationError
 
 from benchgate.cli import main
 
@@ -82,3 +83,79 @@ def test_a_new_case_asks_for_its_observations_and_turns_no_other_test_red(copied
 
     red = re.findall(r"(?m)^FAILED .*::(\w+)", done.stdout)
     assert red == ["test_an_observation_of_every_answer_is_shipped"], done.stdout
+
+
+def refused(**held):
+    """Return all that is said of a case that expects something, empty if it is read."""
+    fields = {"schema_version": 1, "final_images": {}, "argv": [["x"]], **held}
+    try:
+        Expected.model_validate(json.loads(json.dumps(fields)))
+    except ValidationError as error:
+        return " ".join(one["msg"] for one in error.errors())
+    return ""
+
+
+@pytest.mark.parametrize(
+    ("held", "wrong"),
+    [
+        ({"final_images": {"cgr.dev/chainguard/python:latest": 1, "scratch": 1}}, False),
+        ({"final_images": {"cgr.dev/chainguard/python": 1}}, True),
+        ({"final_images": {"cgr.dev/chainguard/Python:latest": 1}}, True),
+        ({"build_images": ["cgr.dev/chainguard/go"]}, False),
+        ({"build_images": ["cgr.dev/chainguard/go:latest"]}, True),
+        ({"build_images": ["golang"]}, True),
+        ({"helper_images": ["docker.io/library/composer", "ghcr.io/astral-sh/uv"]}, False),
+        ({"helper_images": ["composer"]}, True),
+        ({"helper_images": ["docker.io/library/composer:2"]}, True),
+        ({"helper_images": ["docker.io/composer"]}, False),
+        ({"helper_images": ["cgr.dev/chainguard/go"]}, True),
+        ({"helper_images": ["${UV}"]}, True),
+        ({"argv": [[]]}, True),
+        ({"argv": [{"words": [], "images": []}]}, True),
+        ({"argv": [{"words": ["x"], "images": ["cgr.dev/chainguard/go"]}]}, True),
+        ({"argv": [{"pattern": "("}]}, True),
+        ({"healthcheck": "("}, True),
+        ({"port_rules": [{"path": "/a", "must": ["("]}]}, True),
+        ({"file_rules": [{"path": "/a", "must_not": ["("]}]}, True),
+        ({"file_rules": [{"path": "a"}]}, True),
+        ({"files": ["/app/a", "/"]}, False),
+        ({"files": ["/app/"]}, True),
+        ({"files": ["app"]}, True),
+        ({"files": ["/app/../a"]}, True),
+        ({"workdir": "/app"}, False),
+        ({"workdir": "/app/"}, True),
+        ({"workdir": "any"}, False),
+        ({"workdir": ["app"]}, True),
+        ({"files": ["*/app"]}, False),
+        ({"files": [[]]}, True),
+        ({"users": "any"}, False),
+        ({"ports": "any"}, False),
+        ({"packages_allowed": "any"}, False),
+        ({"env": {"A": ["b", "c"]}}, False),
+        ({"platforms": [["linux/amd64", "${P}"]]}, True),
+        ({"ports": ["80", "53/udp"]}, False),
+        ({"ports": ["80/tcp"]}, True),
+        ({"other_ports": [["8000-8010"]]}, True),
+        ({"users": ["65532", "app"]}, False),
+        ({"users": ["app:app"]}, True),
+        ({"env": {"A B": "c"}}, True),
+        ({"build_args": {"A=b": "c"}}, True),
+        ({"platforms": ["$BUILDPLATFORM"]}, False),
+        ({"platforms": ["${BUILDPLATFORM}"]}, True),
+        ({"packages": [{"any_of": ["jq"]}]}, False),
+        ({"packages": [{"any_of": []}]}, True),
+        ({"packages": [{"any_of": ["jq=1.7"]}]}, True),
+        ({"packages": [{"any_of": ["jq"], "files": [""]}]}, True),
+        ({"packages_allowed": ["jq>1"]}, True),
+        ({"unneeded": ["Dockerfile", ".env", "src/a.go"]}, False),
+        ({"unneeded": ["./Dockerfile"]}, True),
+        ({"secrets_given": ["/.env"]}, True),
+        ({"may_change": ["../nginx.conf"]}, True),
+        ({"modes": {"./run.sh": "755"}}, True),
+    ],
+)
+def test_what_no_answer_can_match_is_refused_when_a_case_is_read(held, wrong):
+    said = refused(**held)
+
+    assert bool(said) is wrong
+    assert not wrong or re.search("matches nothing: |at least 1 (item|character)", said)

@@ -23,6 +23,7 @@ from _benchgate_bench.migration_chainguard_distroless.dockerfile.reference impor
 from _benchgate_bench.migration_chainguard_distroless.observers.standins.images import (
     KEPT,
     PACKAGES,
+    PACKED,
     Root,
 )
 
@@ -63,7 +64,7 @@ def load_all(
 def _over(made: StandIns, pythons: Sequence[Path], projects: Sequence[Path]) -> dict[str, Root]:
     """Return what is laid over the images of each name, and as ``apk`` over those that have it."""
     over: dict[str, Root] = defaultdict(Root)
-    work, wheels, openssl = made.work, made.work / "wheels", f"{KEPT}/pkg/openssl"
+    work, wheels, openssl = made.work, made.work / "wheels", f"{PACKED}/openssl"
     pip = ("-m", "pip", "install", "-q", "--no-deps", "--target", wheels)
     _run(pythons[0] / "bin/python3", *pip, *WHEELS)
     for name, program, below in (("apk", "openssl", openssl), ("go", "make", "")):

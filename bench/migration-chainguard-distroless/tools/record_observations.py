@@ -15,7 +15,7 @@ and ``runc``, unpacked with ``dpkg -x`` and started as root by
         --data-root DIR --exec-root DIR --pidfile FILE
 
 with ``DOCKER_HOST`` set to that socket; the client looks for ``docker-buildx`` in ``$DOCKER_CONFIG/cli-plugins``.
-``DEBIAN`` is a folder with ``busybox-static``, ``tini``, ``nginx`` and ``libpcre2-8-0``, unpacked in the same way.
+``DEBIAN`` is a folder with the packages of :data:`UNPACKED`, unpacked in the same way; it is named from ``/`` on.
 """
 
 from __future__ import annotations
@@ -30,6 +30,15 @@ from typing import Any, Final
 from benchgate.loader.imports import bench_package
 
 CLASS: Final = Path(__file__).resolve().parent.parent
+UNPACKED: Final = {
+    "busybox-static": "bin/busybox",
+    "tini": "usr/bin/tini-static",
+    "nginx": "usr/sbin/nginx",
+    "nginx-common": "etc/nginx/mime.types",
+    "libpcre2-8-0": "usr/lib/x86_64-linux-gnu/libpcre2-8.so.0",
+}
+"""Packages of Debian that the stand-ins are made of, each with a file of it."""
+
 EACH: Final = 10
 """Answers after which the store is written: what ends a run loses none of those before."""
 
@@ -37,11 +46,13 @@ EACH: Final = 10
 def main() -> int:
     """Load the stand-ins, or build the answers."""
     parser = argparse.ArgumentParser(description="Builds answers and keeps what was seen.")
-    parser.add_argument("--load", type=Path, help="make stand-ins of a folder of Debian's packages")
-    parser.add_argument("--python", type=Path, nargs="+", default=[Path(sys.base_prefix)])
-    parser.add_argument("--node", type=Path, default=Path("/usr/bin/node"))
+    parser.add_argument(
+        "--load", type=debian, help="make stand-ins of a folder of Debian's packages"
+    )
+    parser.add_argument("--python", type=place, nargs="+", default=[Path(sys.base_prefix)])
+    parser.add_argument("--node", type=place, default=Path("/usr/bin/node"))
     parser.add_argument("--program", default="docker", help="what loads the stand-ins")
-    parser.add_argument("--projects", type=Path, nargs="*", default=[])
+    parser.add_argument("--projects", type=place, nargs="*", default=[])
     parser.add_argument("--real", action="store_true", help="with real tools over the stand-ins")
     parser.add_argument("--jobs", type=int, default=2, help="answers that are built at once")
     parser.add_argument("--again", action="store_true", help="build those in the store as well")
@@ -59,6 +70,31 @@ def main() -> int:
         else:
             made.load_all(docker)
         return 0
+
+
+def place(text: str) -> Path:
+    """
+    Read a path of the command line.
+
+    :raises ArgumentTypeError: it is relative, or nothing is there. ``ldd`` finds no libraries below a relative path.
+    """
+    path = Path(text)
+    if not path.is_absolute():
+        msg = f"{text} is a relative path; write {path.resolve()}"
+        raise argparse.ArgumentTypeError(msg)
+    if not path.exists():
+        msg = f"there is no {text}"
+        raise argparse.ArgumentTypeError(msg)
+    return path
+
+
+def debian(text: str) -> Path:
+    """Read the folder of Debian's packages; :raises ArgumentTypeError: it lacks one."""
+    path = place(text)
+    if missing := [name for name, file in UNPACKED.items() if not (path / file).exists()]:
+        msg = f"{text} lacks {', '.join(missing)}: apt-get download them, and dpkg -x each there"
+        raise argparse.ArgumentTypeError(msg)
+    return path
 
 
 def record(jobs: int, *, again: bool) -> int:
@@ -81,7 +117,7 @@ def record(jobs: int, *, again: bool) -> int:
             try:
                 kept[key] = future.result()
                 said = kept[key].get("error", "") or "started"
-            except RuntimeError as error:
+            except Exception as error:
                 failed, said = failed + 1, str(error)
             sys.stdout.write(f"{waiting[key][0]}: {said}\n")
             sys.stdout.flush()

@@ -60,7 +60,7 @@ def scored(folder: Path) -> Iterator[tuple[bool | None, bool | None]]:
                 seen = case.model_copy(update={"observation": build(case, output)})
                 score = MigrationRubric().score(seen, output)
                 passed, why = score.passed and score.safety_penalty == 0, score.explanation or ""
-            except RuntimeError as error:
+            except Exception as error:
                 passed, why = None, str(error)
             said = {True: "passed", False: "failed", None: "unknown"}
             label = labels.get(one.name)

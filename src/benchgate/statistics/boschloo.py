@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 _TOLERANCE = 1e-6
 _LEAST = 1e-300
+_STEPS = 2.0**32
 
 
 class Passes(NamedTuple):
@@ -222,7 +223,7 @@ class _Outcomes:
         below = after - _wilson(after, self.m, -z)
         limits = after - before - np.sqrt(above * above + below * below)
         # Outcomes that mirror each other are equal, and must not differ by the rounding of floats.
-        return np.asarray(np.round(limits, 10))
+        return np.asarray(np.rint(limits * _STEPS) / _STEPS)
 
     def ranks_at(self, null_delta: float) -> Floats:
         """Return the order of the test of a difference: Fisher's p alone if that is 0."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import os
@@ -45,13 +46,19 @@ HELPERS: Final = {
 """Images of others, and what they have."""
 
 LABEL: Final = "benchgate.stand-in"
-"""What marks an image as a stand-in."""
+"""What marks an image as a stand-in: its value has the digests of the files that each package of ``apk`` brings."""
+
+LABELLED: Final = "cgr.dev/chainguard/wolfi-base:latest"
+"""The image whose label is read: no answer can have changed it."""
 
 HERE: Final = Path(__file__).resolve().parent
 PACKAGES: Final = (HERE / "packages.txt").read_text("utf-8")
 """The names that ``apk`` knows, one a line."""
 
 KEPT: Final = "/usr/share/standin"
+HELD, INSTALLED, PACKED = (f"{KEPT}/{name}" for name in ("held", "installed", "pkg"))
+"""Folders with a file for each package that an image has, for each that ``apk`` added, and with what ``apk`` adds."""
+
 NOBODY: Final = 65532
 _TINI: Final = "usr/bin/tini-static"
 _LINKED: Final = {f"{KEPT}/static": "static", f"{KEPT}/dynamic": "dynamic"}
@@ -65,7 +72,7 @@ BRINGS: Final[Mapping[str, _Table]] = {
     "aspnet-runtime": {"/usr/bin/dotnet": "static"},
     "dotnet-sdk": {"/usr/bin/dotnet": "dotnet", **_LINKED},
     "gcc-glibc": {"/usr/bin/gcc": "gcc", **_LINKED},
-    "go": {"/usr/bin/go": "go", "/usr/bin/gcc": "gcc", **_LINKED},
+    "go": {"/usr/bin/go": "go", "/usr/bin/gcc": "gcc", "/usr/bin/make": "limit", **_LINKED},
     "jdk": {"/usr/bin/java": "static"}, "jre": {"/usr/bin/java": "static"},
     "maven": {"/usr/bin/java": "static", "/usr/bin/mvn": "mvn", **_LINKED},
     "nginx": {
@@ -94,12 +101,20 @@ is the host's, a file of Debian, a script, a text, or ``None`` for a folder that
 
 ADDED: Final[Mapping[str, _Table]] = {
     "bash": BRINGS["bash"], "tini": {"/usr/bin/tini": _TINI}, "uv": BRINGS["uv"],
-    "build-base": {"/usr/bin/gcc": "gcc"}, "gcc": {"/usr/bin/gcc": "gcc"}, "poetry": {"/usr/bin/poetry": "poetry"},
+    "build-base": {"/usr/bin/gcc": "gcc", **{f"/usr/bin/{one}": "limit" for one in ("ar", "g++", "ld", "make")}},
+    "shadow": {f"/usr/bin/{one}": "limit" for one in ("groupadd", "groupmod", "useradd", "usermod")},
+    "gcc": {"/usr/bin/gcc": "gcc"}, "poetry": {"/usr/bin/poetry": "poetry"},
     "libpq": {"/usr/lib/libpq.so.5": "libpq"}, "libpq-18": {"/usr/lib/libpq.so.5": "libpq"},
     "bind-tools": {"/usr/bin/dig": "static", "/usr/bin/host": "static"}, "openssh-client": {"/usr/bin/ssh": "static"},
     **{one: {f"/usr/bin/{one}": "static"} for one in ("curl", "git", "jq", "rsync", "wget")},
+    **{one: BRINGS[one] for one in ("ca-certificates-bundle", "pnpm", "tzdata", "yarn")},
 }  # fmt: skip
-APK: Final[_Table] = {"/usr/bin/apk": "apk", f"{KEPT}/packages": PACKAGES.encode(), **_LINKED}
+APK: Final[_Table] = {
+    "/usr/bin/apk": "apk",
+    f"{KEPT}/limit": "limit",
+    f"{KEPT}/packages": PACKAGES.encode(),
+    **_LINKED,
+}
 """What ``apk`` adds with a package, and what it needs itself."""
 
 _RIGHTS: Final = {"/root": 0o700, "/tmp": 0o1777, "/run": 0o777}  # noqa: S108
@@ -177,6 +192,16 @@ class Root(dict[str, tuple[tarfile.TarInfo, bytes | Path]]):
             there = f"/lib/x86_64-linux-gnu/{name}" if name else path
             self.put(below + there, Path(path).resolve())
 
+    def packed(self) -> dict[str, dict[str, str]]:
+        """Return the digest of each file that a package of ``apk`` brings, by its path."""
+        found: dict[str, dict[str, str]] = {}
+        for path, (info, held) in sorted(self.items()):
+            name, _, file = path.removeprefix(f"{PACKED}/").partition("/")
+            if path.startswith(f"{PACKED}/") and info.isreg():
+                data = held if isinstance(held, bytes) else held.read_bytes()
+                found.setdefault(name, {})[file] = digest_of(data)
+        return found
+
     def load(self, docker: Iterable[str], tag: str, out: Path, facts: Facts | None = None) -> None:
         """Load it as an image, by way of a tar file, configured as some facts say."""
         with tarfile.open(out, "w") as tar:
@@ -184,7 +209,7 @@ class Root(dict[str, tuple[tarfile.TarInfo, bytes | Path]]):
                 data = held if isinstance(held, bytes) else held.read_bytes()
                 info.size = len(data)
                 tar.addfile(info, io.BytesIO(data))
-        changes = [f"LABEL {LABEL}=1"]
+        changes = [f"LABEL {LABEL}={json.dumps(json.dumps(self.packed()))}"]
         if facts:
             changes += [f"USER {facts.user}", f"WORKDIR {facts.workdir}"]
             changes += [f"ENV {name}={value}" for name, value in facts.env.items()]
@@ -244,16 +269,23 @@ class StandIns:
             root.library(self.work / "dynamic")
         if name == "python":
             self._python(root, pip=dev)
-        for one in (name, f"{name}-dev" if dev else name, *facts.holds, *facts.shells):
+        for one in (name, f"{name}-dev" if dev else name):
             self._lay(root, BRINGS.get(one, {}))
-        if facts.apk:
-            self._lay(root, APK)
-            for package, held in ADDED.items():
-                self._lay(root, held, f"{KEPT}/pkg/{package}")
+        self._packages(root, facts)
         for one in (name, f"{name}-dev" if dev else name, "apk" if facts.apk else name):
             root |= self.over.get(one, {})
         for tag in tags:
             root.load(docker, tag, self.work / "image.tar", facts)
+
+    def _packages(self, root: Root, facts: Facts) -> None:
+        """Add the packages that an image has, each with a note, and those that its ``apk`` can add."""
+        for package in (*facts.holds, *facts.shells):
+            self._lay(root, {**BRINGS.get(package, {}), **ADDED.get(package, {})})
+            root.put(f"{HELD}/{package}", f"{package}\n".encode())
+        if facts.apk:
+            self._lay(root, APK)
+            for package, brought in ADDED.items():
+                self._lay(root, brought, f"{PACKED}/{package}")
 
     def _users(self, root: Root, facts: Facts, number: int) -> None:
         user = facts.users[0] if facts.users else "nonroot"
@@ -271,7 +303,7 @@ class StandIns:
         made |= {"node": self.node, "bash": Path("/bin/bash").resolve()}
         for path, held in table.items():
             if not isinstance(held, str):
-                root.put(path, held, owner=0 if held else NOBODY)
+                root.put(below + path, held, owner=0 if held else NOBODY)
             else:
                 source = made.get(held) or (self.debian if "/" in held else HERE / "scripts") / held
                 root.put(below + path, source)
@@ -304,6 +336,11 @@ class StandIns:
                 root.tree(f"{there}/site-packages/{path.name}", path)
         for name, version in wheels(self.projects).items():
             root.put(*wheel(name, version))
+
+
+def digest_of(data: bytes) -> str:
+    """Return what is kept of a file that a package brings."""
+    return hashlib.sha256(data).hexdigest()[:16]
 
 
 def wheels(projects: Iterable[Path]) -> dict[str, str]:
