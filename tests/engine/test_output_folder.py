@@ -230,6 +230,17 @@ def test_a_second_run_is_appended_after_the_first(echo):
     assert echo.read(first / "record.json")["prev_hash"] == "0" * 64
 
 
+def test_a_folder_of_an_older_version_is_refused_in_one_line(echo):
+    echo.engine()
+    before = echo.head() | {"schema_version": SCHEMA_VERSION - 1}
+    head = echo.folder().parent / "HEAD.json"
+    head.write_text(json.dumps(before))
+    with pytest.raises(ArtifactError, match="begin a new output folder") as caught:
+        echo.engine()
+    assert "\n" not in str(caught.value)
+    assert echo.read(head) == before
+
+
 def test_a_record_names_the_digest_of_each_file_beside_it(echo):
     echo.engine()
     record, folder = echo.record(), echo.folder()

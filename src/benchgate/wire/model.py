@@ -84,7 +84,8 @@ def check_text(text: str) -> str:
 def _check_version(version: int) -> int:
     if version != SCHEMA_VERSION:
         expected = f"this version of benchgate reads {SCHEMA_VERSION} alone"
-        raise ValueError(f"is {version}; {expected}: make the file again")
+        remedy = "make the file again, or begin a new output folder"
+        raise ValueError(f"is {version}; {expected}: {remedy}")
     return version
 
 
