@@ -21,7 +21,7 @@ from benchgate.gates.decision import Remark
 from benchgate.gates.looks import judged_at
 from benchgate.gates.missing import counted_as_best
 from benchgate.gates.pairs import Pairs
-from benchgate.gates.pass_fail import Counts, pass_fail_counts
+from benchgate.gates.pass_fail import PairCounts, pass_fail_counts
 from benchgate.gates.safety import safety
 from benchgate.statistics.pass_fail import pass_fail_p
 
@@ -99,7 +99,7 @@ def _best_flip(pairs: Pairs) -> _Best:
     return _Best(code="p_sign_flip", value=p, needed=level, may_pass=p - error <= level)
 
 
-def _best_count(compared: Compared, counts: Counts) -> _Best:
+def _best_count(compared: Compared, counts: PairCounts) -> _Best:
     """Return the smallest exact p of all that the cases that are left, which count as passed so far, can still do."""
     gains, losses, n = counts
     level = compared.policy.alpha / 2

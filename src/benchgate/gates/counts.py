@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from benchgate.gates.inference import Answers, ClaimInference, cases_by_bound
+from benchgate.gates.inference import ExactInference, cases_by_bound
 from benchgate.statistics.boschloo import (
     BoschlooTest,
     Passes,
@@ -18,13 +18,14 @@ from benchgate.statistics.detectable import Goal, welch_detectable
 if TYPE_CHECKING:
     from benchgate.gates.compared import Compared
     from benchgate.gates.figures import Arm
+    from benchgate.gates.inference import Answers
 
 
 MOST_COUNTED: Final = 300
 """Above it the exact test takes seconds, and Welch's test finds as much."""
 
 
-class Counts(ClaimInference):
+class Counts(ExactInference):
     """Boschloo's test, which needs no guard and has an exact interval."""
 
     name = "boschloo"
@@ -55,25 +56,14 @@ class Counts(ClaimInference):
             alpha=self.policy.alpha,
         )
         sides = (self.compared.baseline.scores, self.compared.candidate.scores)
-        return self._answers(
+        return self.answered(
             effect=smallest_effect(before, after.of, goal),
             cases=welch_detectable(*sides, goal, score_range=(0.0, 1.0)).cases,
         )
 
     def not_worse(self) -> Answers:
         """Answer by the same test, at the margin."""
-        return self._answers(cases=cases_by_bound(self.compared, self.test.ci_low))
-
-    def _answers(self, *, effect: float | None = None, cases: int | None = None) -> Answers:
-        return Answers(
-            passed=self.test.p_greater <= self.policy.alpha / 2,
-            limit=self.compared.limit,
-            p_value=self.test.p_two_sided,
-            interval=(self.test.ci_low, self.test.ci_high),
-            exact_lower_bound=self.test.ci_low,
-            effect=effect,
-            cases=cases,
-        )
+        return self.answered(cases=cases_by_bound(self.compared, self.test.ci_low))
 
 
 def can_be_counted(compared: Compared) -> bool:

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from benchgate.gates.compared import Compared
+    from benchgate.statistics.boschloo import BoschlooTest
     from benchgate.statistics.clusters import Labels
+    from benchgate.statistics.pass_fail import PassFailTest
 
 Ends = tuple[float | None, float | None]
 """Lower and upper end of an interval; ``None`` where there is no such end."""
@@ -111,6 +113,34 @@ class ClaimInference(Inference):
     @abstractmethod
     def not_worse(self) -> Answers:
         """Answer whether a loss of the margin is excluded."""
+
+
+class ExactInference(ClaimInference):
+    """A way whose test enumerates all outcomes; its interval excludes the limit exactly if it is passed."""
+
+    @property
+    @abstractmethod
+    def test(self) -> PassFailTest | BoschlooTest:
+        """The test at the limit of the claim."""
+
+    def answered(
+        self,
+        *,
+        effect: float | None = None,
+        cases: int | None = None,
+        smallest_margin: float | None = None,
+    ) -> Answers:
+        """Return what the test says, with what is known of further cases."""
+        return Answers(
+            passed=self.test.p_greater <= self.policy.alpha / 2,
+            limit=self.compared.limit,
+            p_value=self.test.p_two_sided,
+            interval=(self.test.ci_low, self.test.ci_high),
+            exact_lower_bound=self.test.ci_low,
+            effect=effect,
+            cases=cases,
+            smallest_margin=smallest_margin,
+        )
 
 
 class MeanInference(ClaimInference, Generic[Test]):

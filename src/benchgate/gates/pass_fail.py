@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from benchgate.gates.claim_figures import PassFailFigures
-from benchgate.gates.inference import Answers, ClaimInference, cases_by_bound
+from benchgate.gates.inference import ExactInference, cases_by_bound
 from benchgate.gates.pairs import ConstantPairs, Pairs
 from benchgate.statistics.pass_fail import (
     PassFailTest,
@@ -19,16 +19,17 @@ from benchgate.statistics.pass_fail import (
 
 if TYPE_CHECKING:
     from benchgate.gates.compared import Compared
+    from benchgate.gates.inference import Answers
 
 
 MOST_PAIRS: Final = 300
 """Above it the exact test of pass and fail takes seconds, and t with sign-flip finds as much."""
 
-Counts = tuple[int, int, int]
+PairCounts = tuple[int, int, int]
 """Gains, losses and pairs."""
 
 
-class PassFail(ClaimInference):
+class PassFail(ExactInference):
     """The unconditional exact test, which needs no guard and has an exact interval."""
 
     name = "pass_fail"
@@ -74,31 +75,13 @@ class PassFail(ClaimInference):
     def better(self) -> Answers:
         """Answer by the exact test."""
         reach = Pairs(self.compared).reach(exact=True)
-        return self._answers(effect=reach.effect, cases=reach.cases)
+        return self.answered(effect=reach.effect, cases=reach.cases)
 
     def not_worse(self) -> Answers:
         """Answer by the same test, at the margin."""
-        return self._answers(
+        return self.answered(
             cases=self._cases_for_margin(),
             smallest_margin=smallest_margin(self.compared.size, alpha=self.policy.alpha),
-        )
-
-    def _answers(
-        self,
-        *,
-        effect: float | None = None,
-        cases: int | None = None,
-        smallest_margin: float | None = None,
-    ) -> Answers:
-        return Answers(
-            passed=self.test.p_greater <= self.policy.alpha / 2,
-            limit=self.compared.limit,
-            p_value=self.test.p_two_sided,
-            interval=(self.test.ci_low, self.test.ci_high),
-            exact_lower_bound=self.test.ci_low,
-            effect=effect,
-            cases=cases,
-            smallest_margin=smallest_margin,
         )
 
     def _cases_for_margin(self) -> int | None:
@@ -116,7 +99,7 @@ class PassFail(ClaimInference):
         return max(needed, MOST_PAIRS + 1)
 
 
-def pass_fail_counts(compared: Compared) -> Counts | None:
+def pass_fail_counts(compared: Compared) -> PairCounts | None:
     """Return what the exact test counts; ``None`` if the pairs are not pass or fail, or another test decides."""
     policy = compared.policy
     if policy.test == "welch" or not 2 <= len(compared.pairs) <= MOST_PAIRS:
