@@ -154,16 +154,16 @@ def test_what_was_in_flight_is_kept_and_its_harm_rejects(twelve):
 def test_completing_it_is_the_same_look_and_promotes_nothing(twelve):
     fails(twelve, *IDS)
     policy = {"looks": "spend"}
-    assert stopped(twelve, policy=policy).judgement.look.number == 1
+    assert stopped(twelve, policy=policy).judgement.run.facts.look.number == 1
     twelve.calls.clear()
     twelve.instead = {case_id: twelve.instead[case_id] for case_id in FOUR}
     run = stopped(twelve, policy=policy, resume="auto", stop="never")
     assert set(twelve.calls) == set(IDS) - set(FOUR)
-    assert (run.judgement.look.number, run.judgement.report.complete) == (1, True)
+    assert (run.judgement.run.facts.look.number, run.judgement.report.complete) == (1, True)
     assert run.judgement.decision.outcome == "hold"
     assert is_valid(twelve)
     fails(twelve, *IDS)
-    assert stopped(twelve, policy=policy).judgement.look.number == 2
+    assert stopped(twelve, policy=policy).judgement.run.facts.look.number == 2
     assert is_valid(twelve)
 
 

@@ -23,7 +23,7 @@ from benchgate.interop.reports import LogTerms, report_of, report_pair, task_cla
 from benchgate.interop.rows import RowReader
 from benchgate.interop.values import number_of
 from benchgate.registry import TASK_CLASS_PATTERN
-from benchgate.runner.judging import facts_of_logs, judged
+from benchgate.runner.judging import judged, run_of_logs
 
 
 @pytest.fixture
@@ -345,7 +345,7 @@ def test_a_version_that_is_unsafe_more_often_is_not_promoted(log):
         ]
         terms = LogTerms.of("sums", {})
         reports = report_pair(*sides, terms, (None, None))
-        facts = facts_of_logs(*reports, terms.policy)
+        facts = run_of_logs(*reports, terms.policy)
         assert judged(facts, None).decision.outcome == outcome
     for rows in (better, unsafe):
         with pytest.raises(SampleError, match=r"is 1 harm, or safe\? .*harm=safe .*safety=safe"):

@@ -17,14 +17,13 @@ from benchgate.audit.walk import chain_faults
 from benchgate.cli import main
 from benchgate.errors import ArtifactError, Unreadable
 from benchgate.gates.baseline import read_baseline
+from benchgate.gates.decide import decide
 from benchgate.gates.decision import PREFIX
-from benchgate.gates.judge import decision_of
 from benchgate.gates.rules import RULES
 from benchgate.ids import run_id
 from benchgate.runner.run import RunSettings, run_class
 from benchgate.verify import recheck_decision
 from benchgate.verify.agreement import same
-from benchgate.verify.facts import facts_of
 from benchgate.verify.validate import validate_file
 from benchgate.verify.verification import verify
 from benchgate.wire import clock
@@ -580,7 +579,7 @@ def test_a_record_is_decided_again_without_the_file_of_its_baseline(project, out
     gone(project)
     for folder in folders(out):
         record = RunRecord.read_file(folder / "record.json", "record")
-        assert decision_of(facts_of(record))[1] == record.decision
+        assert decide(record.facts).decision == record.decision
     # Without its evidence a record lacks files, and nothing else is wrong with it.
     faults = [fault for fault in found(out).faults if fault.seq <= len(SYSTEMS)]
     assert not [fault for fault in faults if not fault.message.startswith("evidence/")]
@@ -1026,7 +1025,7 @@ def test_what_other_rules_decided_is_valid_and_not_computed_again(old, monkeypat
     def refuse(*_):
         raise AssertionError("computed again")
 
-    monkeypatch.setattr("benchgate.verify.facts.decision_of", refuse)
+    monkeypatch.setattr("benchgate.verify.recheck_decision.decide", refuse)
     monkeypatch.setattr("benchgate.verify.verification.with_seen", refuse)
     one = found(old)
     assert one.faults == ()
@@ -1244,8 +1243,9 @@ def test_two_gates_of_one_name_hold(project, out):
 
     run = run_class(settings(project, "good", out="gated"))
     assert run.judgement.decision.promotion_allowed
-    look = run.judgement.look
-    judgement = judge(run.judgement, gates=[objecting, objecting], count=lambda *_: look)
+    finished = run.judgement.run
+    look = finished.facts.look
+    judgement = judge(finished, gates=[objecting, objecting], count=lambda *_: look)
     codes = judgement.decision.reason_codes
     assert len(codes) == 2
 

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 from benchgate.cli import COMMANDS, main
 from benchgate.errors import few, listed
+from benchgate.gates.decide import decide
+from benchgate.gates.facts import VectorFacts
 from benchgate.gates.figures import Arm
 from benchgate.gates.policy import GatePolicy
-from benchgate.gates.vectors import compare_vectors
 from benchgate.models import BenchScore, TrialResult
 from benchgate.pytest_plugin.item_outcome import failure_text
 from benchgate.trials.executor import TrialRecord
@@ -36,7 +37,7 @@ def arm(scores, penalties=NONE, clusters=None):
 def shown(before, after, door=BRIEF, **policy):
     """The lines of a gate, the first of each label, and its decision."""
     policy = GatePolicy(**{"test": "auto", **policy})
-    judged = compare_vectors(before, after, policy)
+    judged = decide(VectorFacts(policy=policy, sides=(before, after)))
     view = DecisionView.of(judged.decision, policy, ("old", "new"), judged.figures)
     lines = list(gate_lines(view, door))
     text = {}
@@ -222,8 +223,12 @@ def test_penalties_that_nobody_measured_are_no_limit_where_they_are_optional():
 
 def test_a_long_reason_is_cut_in_its_middle():
     policy = GatePolicy(test="auto")
-    judged = compare_vectors(
-        arm(POOR), arm(GOOD), policy, checkpoint_problems=("x" * 600 + " and what to do",)
+    judged = decide(
+        VectorFacts(
+            policy=policy,
+            sides=(arm(POOR), arm(GOOD)),
+            checkpoint_problems=("x" * 600 + " and what to do",),
+        )
     )
     view = DecisionView.of(judged.decision, policy, ("old", "new"), judged.figures)
     text = next(line.text for line in gate_lines(view, Door()) if line.label == "why")

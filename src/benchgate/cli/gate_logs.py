@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from benchgate.audit.store import Published
     from benchgate.gates.baseline import Baseline
-    from benchgate.gates.judge import Judgement, RunFacts
+    from benchgate.gates.judge import FinishedRun, Judgement
     from benchgate.gates.policy import GatePolicy
     from benchgate.interop.asked import Side
     from benchgate.interop.log import Samples
@@ -99,9 +99,9 @@ def gate_logs(args: argparse.Namespace, paths: Sequence[Path]) -> int:
 
     publication = Publication(html=args.html, summary=os.environ.get(VARIABLE))
     publication.check()
-    logs, facts, started = _facts(args, paths)
-    judgement, published = _decided(args, facts, started)
-    for line in _sides(logs, facts.report.source):
+    logs, run, started = _run(args, paths)
+    judgement, published = _decided(args, run, started)
+    for line in _sides(logs, run.report.source):
         say(line)
     if published is not None:
         write_case(args.out / "gate.xml", judgement)
@@ -133,7 +133,7 @@ def _shown(publication: Publication, folder: Path) -> list[str | None]:
 
 
 def _decided(
-    args: argparse.Namespace, facts: RunFacts, started: datetime
+    args: argparse.Namespace, run: FinishedRun, started: datetime
 ) -> tuple[Judgement, Published | None]:
     from benchgate.artifacts.provenance import Provenance
     from benchgate.artifacts.record import RunTerms
@@ -150,12 +150,13 @@ def _decided(
             meanings=TAXONOMY.meanings,
             provenance=Provenance.here(),
         )
-        return record_reports(args.out, facts, started, terms, TIMEOUT)
-    if args.ledger is None and facts.policy.looks != "count":
-        why = f"looks = '{facts.policy.looks}' needs --out or --ledger: without one nobody counts the looks"
+        return record_reports(args.out, run, started, terms, TIMEOUT)
+    looks_of_policy = run.facts.policy.looks
+    if args.ledger is None and looks_of_policy != "count":
+        why = f"looks = '{looks_of_policy}' needs --out or --ledger: without one nobody counts the looks"
         raise ArtifactError("looks", why)
     if args.ledger is None:
-        return judged(facts, None), None
+        return judged(run, None), None
     ledger = LookLedger(args.ledger)
     looks: list[Looked] = []
 
@@ -163,20 +164,20 @@ def _decided(
         looks.append(looked)
         return ledger.add(looked)
 
-    judgement = judged(facts, count)
+    judgement = judged(run, count)
     if looks and judgement.decision is not None:
         ledger.note(looks[-1], judgement.decision)
     return judgement, None
 
 
-def _facts(
+def _run(
     args: argparse.Namespace, paths: Sequence[Path]
-) -> tuple[tuple[Samples, Samples], RunFacts, datetime]:
+) -> tuple[tuple[Samples, Samples], FinishedRun, datetime]:
     """Return what was read, what is judged, and when the candidate was run, as far as that is known."""
     from benchgate.gates.policy import parse_options
     from benchgate.interop.reports import LogTerms, report_pair, task_class_of
     from benchgate.interop.rows import read
-    from benchgate.runner.judging import facts_of_logs
+    from benchgate.runner.judging import run_of_logs
 
     before, after = read(paths[0], **reading(args, "A")), read(paths[1], **reading(args, "B"))
     logs = (before, after)
@@ -188,14 +189,14 @@ def _facts(
     base, candidate = report_pair(before, after, terms, (args.baseline_id, args.candidate_id))
     now = clock.now()
     started = min(now, after.header.started or now)
-    facts = facts_of_logs(
+    run = run_of_logs(
         base,
         candidate,
         terms.policy,
         place=_place(args, paths[0], name),
         new_series=args.new_series,
     )
-    return logs, facts, started
+    return logs, run, started
 
 
 def _place(args: argparse.Namespace, baseline: Path, task_class: str) -> str | None:

@@ -113,7 +113,7 @@ def _next_look(known: Baseline, report: BenchRunReport, policy: GatePolicy, runs
 
 def _lines(planned: Planned, outlook: Forecast) -> Iterator[str]:
     from benchgate.gates.baseline import arm
-    from benchgate.gates.claim_reasons import SELDOM
+    from benchgate.gates.harm_reasons import SELDOM
     from benchgate.gates.unchanged import unchanged
 
     report, policy, trials = planned.baseline, planned.policy, planned.trials

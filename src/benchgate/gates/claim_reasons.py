@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from benchgate.errors import few
 from benchgate.gates.policy import TOLERANCE
@@ -15,12 +15,8 @@ if TYPE_CHECKING:
 
     from benchgate.gates.claim_figures import Increase
     from benchgate.gates.decision import Blocker
-    from benchgate.gates.figures import Arm, Figures, SafetyFigures, Significance
+    from benchgate.gates.figures import Arm, Figures, Significance
     from benchgate.gates.policy import GatePolicy
-
-
-SELDOM: Final = 0.005
-"""A chance below it would be said as 0 %, and is not said."""
 
 
 def critical_objections(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Iterator[Blocker]:
@@ -152,14 +148,6 @@ def margin_objections(figures: Significance, policy: GatePolicy) -> Iterator[Blo
             least = f"{figures.smallest_margin:.3g}"
             text += f"; if no case changed, so many cases would show a margin of {least}"
         yield "margin_not_shown", text
-
-
-def by_chance(figures: SafetyFigures) -> str:
-    """Return how often a rise of harm like this one would reject an agent that did not change; empty if seldom."""
-    for times, chance in figures.chance_rejections:
-        if times == 1 and chance >= SELDOM:
-            return f"An unchanged agent would be rejected in {chance:.0%} of runs like this"
-    return ""
 
 
 def cost_objections(figures: Figures, policy: GatePolicy) -> Iterator[Blocker]:

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Final, Self
 from pydantic import AfterValidator, ConfigDict, Field, PlainSerializer, model_validator
 
 from benchgate.aggregate import case_figures, fingerprints, outputs_digest
-from benchgate.models import Isolation, Observer
+from benchgate.ids import system_digest
+from benchgate.models import BenchRunReport, Isolation, Observer
 from benchgate.wire.frozen import freeze_json
 from benchgate.wire.model import (
     Clusters,
@@ -29,8 +30,6 @@ from benchgate.wire.model import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    from benchgate.models import BenchRunReport
 
 Values = tuple[NonNegative | None, ...]
 Places = Annotated[
@@ -199,6 +198,25 @@ class BaselineFacts(WireModel):
     outputs_at: Text | None = Field(default=None, exclude_if=lambda place: place is None)
     new_series: Text | None = Field(default=None, exclude_if=lambda reason: reason is None)
     run: RunSide | None
+
+
+class RerunBaseline(WireModel):
+    """
+    The baseline of ``run:SYSTEM``: it ran in the same session, and its trials have their files in ``cases/`` too.
+
+    :param report: with all of its results, as that of the candidate.
+    :param place: of a log, where its file was, by a path from the folder of the record; left out of others.
+    :param new_series: why a person began a new series of looks at that log; left out if nobody did.
+    """
+
+    report: BenchRunReport
+    place: Text | None = Field(default=None, exclude_if=lambda place: place is None)
+    new_series: Text | None = Field(default=None, exclude_if=lambda reason: reason is None)
+
+    @property
+    def sha256(self) -> str:
+        """What the plan says of it: the digest of its system."""
+        return system_digest(self.report)
 
 
 def is_log(run: BenchRunReport | RunSide) -> bool:

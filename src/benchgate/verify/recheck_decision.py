@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchgate.artifacts.run_kinds import case_file_name
 from benchgate.gates.baseline import read_baseline
+from benchgate.gates.decide import decide
 from benchgate.gates.rules import RULES
 from benchgate.gates.run_side import COLUMNS, BaselineFacts
 from benchgate.promotion.tiers import next_tier
@@ -13,7 +14,7 @@ from benchgate.promotion.verdict import judge_tier
 from benchgate.training.checkpoints import DIGEST_KEY
 from benchgate.training.episodes import Episode
 from benchgate.verify.agreement import file_faults_of, plain, same
-from benchgate.verify.facts import facts_of, rebuilt_files
+from benchgate.verify.facts import files_of
 from benchgate.verify.other_rules import name_faults, stated_faults
 from benchgate.verify.recheck_labels import result_faults
 
@@ -47,8 +48,9 @@ def recheck_decision(folder: Path, record: RunRecord, outputs: Mapping[str, Any]
     if record.rules != RULES:
         yield from stated_faults(evidence, record)
         return
-    decision, expected = rebuilt_files(evidence, record, facts_of(record))
-    yield from same("decision", plain(decision), plain(record.decision))
+    decided = decide(record.facts)
+    expected = files_of(evidence, record, decided)
+    yield from same("decision", plain(decided.decision), plain(record.decision))
     yield from name_faults(record, expected)
     for name, data in expected.items():
         yield from file_faults_of(evidence / name, data, f"evidence/{name}")

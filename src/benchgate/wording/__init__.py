@@ -45,7 +45,7 @@ def _span(seconds: float) -> str:
 def details(judgement: Judgement) -> Iterator[str]:
     """Yield the figures of a run that :mod:`.block` leaves out."""
     report = judgement.report
-    before = judgement.baseline.report if judgement.baseline else None
+    before = judgement.run.before
     if before is not None:
         yield f"baseline  {before.system}, run {before.run_id[:16]}"
     bound = report.score_lower_bound_95
@@ -56,7 +56,7 @@ def details(judgement: Judgement) -> Iterator[str]:
         yield f"held out  {held_out.passed_count} of {held_out.case_count}, mean score {held_out.mean_score:.3f}"
     if report.usage is not None:
         yield f"usage     {_usage(report)}"
-    complete = all(one.complete for one in judgement.reports.values())
+    complete = all(one.complete for one in judgement.run.reports.values())
     yield f"run       {report.run_id[:16]}, {report.scope}, {'complete' if complete else 'incomplete'}"
 
 
@@ -70,7 +70,7 @@ def costs(report: BenchRunReport, figures: Figures | None) -> Iterator[Line]:
 def unscored(judgement: Judgement, prefix: str) -> Iterator[Line]:
     """Yield how many trials have no result, or no score, and how to run them; the decision says which."""
     report = judgement.report
-    results = [result for one in judgement.reports.values() for result in one.per_case]
+    results = [result for one in judgement.run.reports.values() for result in one.per_case]
     missing = [result for result in results if result.outcome in INCOMPLETE]
     if missing:
         is_run = report.source is None and report.scope == "full"
@@ -113,7 +113,7 @@ def _usage(report: BenchRunReport) -> str:
 
 def capped(judgement: Judgement, prefix: str, *, is_recorded: bool) -> Iterator[Line]:
     """Yield that the cap ended a run, what was spent and how to go on; nothing if it did not."""
-    reports = judgement.reports.values()
+    reports = judgement.run.reports.values()
     results = [result for report in reports for result in report.per_case]
     reasons = [r.detail for r in results if is_capped(r)]
     if reasons:
@@ -128,7 +128,7 @@ def stopped(judgement: Judgement) -> Iterator[Line]:
     """Yield how the rubric broke its contract, which ended the run; nothing if it did not."""
     details = [
         mode.detail
-        for report in judgement.reports.values()
+        for report in judgement.run.reports.values()
         for result in report.per_case
         if result.violation
         for mode in result.failure_modes

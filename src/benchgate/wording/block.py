@@ -6,11 +6,12 @@ Every door prints these lines. They repeat figures of the comparison and of the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from benchgate.errors import counted, listed
-from benchgate.gates.claim_reasons import by_chance, confidence, penalties_of, risen
+from benchgate.gates.claim_reasons import confidence, penalties_of, risen
+from benchgate.gates.harm_reasons import by_chance
 from benchgate.wording import capped, costs, stopped, unscored
 from benchgate.wording.cases import MOST, case_lines, failure_codes, first_rows
 from benchgate.wording.decision import NOTE, OF_PROMOTIONS, DecisionView, shortened
@@ -74,8 +75,8 @@ class Door:
 
 def block(judgement: Judgement, door: Door) -> Iterator[Line]:
     """Yield the result of a run."""
-    judgement = replace(judgement, report=judgement.report.shown)
-    before = judgement.baseline.report if judgement.baseline else None
+    judgement = judgement.shown
+    before = judgement.run.before
     passed, most = before.passed_count if before else None, None if door.verbosity else MOST
     view, report = DecisionView.of_run(judgement), judgement.report
     gain = view.outcome == "promote"
@@ -107,7 +108,7 @@ def gate_lines(
     """
     if judgement is not None:
         yield from stopped(judgement)
-        yield from (Line("floor", text, strong=True) for text in judgement.floor)
+        yield from (Line("floor", text, strong=True) for text in judgement.run.floor)
     yield from (
         Line("compared", note.message, "caution") for note in view.notes if note.code == "new_cases"
     )
