@@ -374,6 +374,27 @@ def test_a_decision_turned_into_promote_is_drawn_again(out, seq):
     assert any("decision.outcome" in message for message in forge(out, seq, promote))
 
 
+def reworded(raw, folder):
+    """Say a decision and its evidence in other words."""
+    for remark in raw["decision"]["remarks"]:
+        remark["message"] = "in other words"
+    path = folder / "evidence" / "proof.json"
+    details = json.loads(path.read_bytes())["failure_analysis"]["details"]
+    rewrite(path, failure_analysis__details=["other"] * len(details))
+
+
+def recoded(raw, folder):
+    raw["decision"]["notes"] = ["note_few_cases"]
+
+
+@pytest.mark.parametrize(("edit", "is_found"), [(reworded, False), (recoded, True)])
+def test_another_version_may_word_a_decision_otherwise(out, monkeypatch, edit, is_found):
+    assert forge(out, 2, edit)
+    for module in ("agreement", "recheck_decision"):
+        monkeypatch.setattr(f"benchgate.verify.{module}.here", lambda: "9.9")
+    assert bool(forge(out, 2, lambda *_: None)) is is_found
+
+
 LEVELS = ((), ("policy",), ("decision",), ("decision", "look"), ("report",), ("report", "digests"))
 
 
