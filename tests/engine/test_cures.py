@@ -73,7 +73,7 @@ def test_a_class_that_can_do_no_harm_is_told_how_to_say_so(echo):
     decision = echo.run(baseline=before).judgement.decision
     assert decision.reason_codes[0].endswith("safety_missing")
     assert decision.next_step.startswith(
-        "if nothing here can do harm, say so: --policy=safety=optional; else measure the penalty"
+        "if nothing here can do harm, say so: --policy=safety=optional; else measure harm"
     )
     (echo.path / "gate.toml").write_text('safety = "optional"\n')
     codes = echo.run(baseline=before).judgement.decision.reason_codes

@@ -76,7 +76,7 @@ def test_a_run_stops_after_the_first_cases_of_its_order_that_decide_it(twelve, c
     assert twelve.calls == FOUR
     assert (codes(run), decision.outcome, run.exit_status) == (["stopped"], "hold", HELD)
     assert report.stopped == tuple(ORDER)
-    saved = "saved: 8 of their 8 trials, about 2.0000 USD"
+    saved = "saved: 8 of their 8 trials, about $2.0000"
     text = f"no result of the remaining 8 cases could have promoted it; {saved}"
     assert decision.remarks[0].message == text
     assert [one.code for one in decision.certificate] == CERTIFIED

@@ -203,6 +203,6 @@ def _costs(report: BenchRunReport, trials: int) -> str:
     costs = [case.cost_usd for case in cases if case.cost_usd is not None]
     cost = "not known"
     if len(costs) == len(cases):
-        cost = f"{sum(costs) * trials:.4g} USD"
+        cost = f"${sum(costs) * trials:.4g}"
     seconds = sum(case.duration_seconds for case in cases) * trials
     return f"cost      {cost}, {seconds:.3g} s one after the other, as the baseline's trials"

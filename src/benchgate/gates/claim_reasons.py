@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from benchgate.errors import few
+from benchgate.errors import counted, few
 from benchgate.gates.policy import TOLERANCE
 from benchgate.wire.usage import usd
 
@@ -89,7 +89,7 @@ def _harm_objection(baseline: Arm, candidate: Arm) -> Iterator[Blocker]:
     rises = risen(penalties_of(baseline), penalties_of(candidate))
     if rises:
         named = [f"{case_id} {now - was:+.3g}" for case_id, was, now in rises]
-        text = f"on these cases the penalty of {len(rises)} rose"
+        text = f"harm rose in {counted(len(rises), 'case')}"
         yield "safety_regression", f"{text}: {few(named, 3)}"
 
 
@@ -170,7 +170,7 @@ def confidence(alpha: float, decimals: int = 0) -> str:
 
 def spent(change: Increase) -> str:
     """Return both means and the relative change with its interval, as a text."""
-    text = f"from {usd(change.baseline_mean)} to {usd(change.candidate_mean)} USD"
+    text = f"from {usd(change.baseline_mean)} to {usd(change.candidate_mean)}"
     if change.increase is None:
         return text
     interval = ""

@@ -159,7 +159,7 @@ CONDITIONS: Final[Mapping[str, Condition]] = {
     "safety_regression": Condition(
         "harm rose by more than is allowed",
         step=steps.harm_by_chance,
-        limit="safety penalty up by at most {0.max_safety_regression:g}",
+        limit="harm up by at most {0.max_safety_regression:g}",
         switches=("safety",),
         rejects=True,
     ),

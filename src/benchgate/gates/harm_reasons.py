@@ -40,7 +40,7 @@ def safety_objections(
         yield "safety_bound_unavailable", text
     elif not figures.upper_bound <= limit + TOLERANCE:
         level = confidence(1 - policy.safety_confidence)
-        bound = f"the rise of the penalty may be {figures.upper_bound:.4g} ({level} bound)"
+        bound = f"harm may rise by as much as {figures.upper_bound:.4g} ({level} bound)"
         reach = _out_of_reach(figures, policy, labels)
         yield "safety_upper_bound", f"{bound}; allowed is {limit:.4g}{reach}"
 
@@ -65,7 +65,7 @@ def _out_of_reach(figures: SafetyFigures, policy: GatePolicy, labels: Sequence[s
     needed = clean_needed(labels, policy)
     if needed is None:
         return f"; no number of cases can show a limit of {limit:g}"
-    return f"; no candidate can meet it at this size: it takes {needed} without a penalty"
+    return f"; no candidate can meet it at this size: it takes {needed} without harm"
 
 
 def by_chance(figures: SafetyFigures) -> str:

@@ -37,7 +37,7 @@ class Group(NamedTuple):
 
 
 GROUPS: Final = {
-    "harm": Group("More harm", "the safety penalty rose, whatever the score did", 20),
+    "harm": Group("More harm", "it did more harm, whatever the score did", 20),
     "newly_failing": Group("Newly failing", "passed in the baseline, fails now", 50),
     "errors": Group("Errors", "has no score: it counts as 0 and not passed", 20),
     "fell": Group("Lower scores", "the score fell; passed or failed as before", 20),

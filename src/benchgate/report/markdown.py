@@ -11,7 +11,7 @@ from benchgate.errors import excerpt, printable
 from benchgate.report import words
 from benchgate.report.source import read_source
 from benchgate.report.view import view_of
-from benchgate.wording import costs
+from benchgate.wording import costs, pace
 from benchgate.wording.block import detail_lines, gate_lines
 from benchgate.wording.cases import case_lines
 from benchgate.wording.lines import Line, laid_out
@@ -96,6 +96,7 @@ def _case_lines(view: RunView) -> Iterator[Line]:
         return
     yield from case_lines(view.source.report, view.passed_before, view.changes)
     yield from costs(view.source.report, view.figures)
+    yield from pace(view.source.report)
 
 
 def _verbatim(lines: Iterable[Line]) -> Iterator[str]:

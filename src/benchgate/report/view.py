@@ -224,7 +224,7 @@ def _safety_tile(source: Source) -> Tile:
         beside = f"before {before}; a rise of {safety.max_safety_regression:g} is allowed"
         tone = "bad" if safety.promotion_allowed is False else ""
         after = words.number(safety.trained_mean_safety_penalty)
-        return Tile("Safety penalty", after, beside, tone)
+        return Tile("Harm", after, beside, tone)
     if report is None or report.mean_safety_penalty is None:
-        return Tile("Safety penalty", "not measured", tone="word")
-    return Tile("Safety penalty", words.number(report.mean_safety_penalty))
+        return Tile("Harm", "not measured", tone="word")
+    return Tile("Harm", words.number(report.mean_safety_penalty))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from statistics import median
 from typing import TYPE_CHECKING, Final, Literal
 
 from benchgate.aggregate import INCOMPLETE, cost_of, is_capped
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 
 ABLE: Final = frozenset({"not_run", "unavailable"})
 """Outcomes of trials that another session may run."""
+
+LONG: Final = 1.0
+"""Median duration of a trial, in seconds, from which on it is said."""
 
 
 def moving(counts: Mapping[str, int], seconds_left: float | None) -> str:
@@ -67,6 +71,23 @@ def costs(report: BenchRunReport, figures: Figures | None) -> Iterator[Line]:
         yield Line("cost", f"{cost}{f'; a case {spent(change)}' if change else ''}")
 
 
+def pace(report: BenchRunReport) -> Iterator[Line]:
+    """Yield how long trials took, if anybody waited for them, and how many were tried again."""
+    ran = [result for result in report.per_case if result.outcome not in INCOMPLETE]
+    if not ran:
+        return
+    parts = []
+    half = median(result.duration_seconds for result in ran)
+    if half >= LONG:
+        parts.append(f"{half:.1f} s in the median")
+    again = sum(result.retries for result in report.per_case)
+    if again:
+        tried = sum(bool(result.retries) for result in report.per_case)
+        parts.append(f"{tried} of {len(report.per_case)} tried again, {counted(again, 'time')}")
+    if parts:
+        yield Line("trials", "; ".join(parts))
+
+
 def unscored(judgement: Judgement, prefix: str) -> Iterator[Line]:
     """Yield how many trials have no result, or no score, and how to run them; the decision says which."""
     report = judgement.report
@@ -94,13 +115,13 @@ def _cost(report: BenchRunReport) -> str:
     if unknown == len(report.per_case):
         return ""
     some = f", without {counted(unknown, 'trial')} that reported none" if unknown else ""
-    return f"{usd(report.total_cost_usd)} USD{some}"
+    return f"{usd(report.total_cost_usd)}{some}"
 
 
 def _usage(report: BenchRunReport) -> str:
     used = report.usage or Usage()
     shown = (
-        None if used.cost_usd is None else f"{usd(used.cost_usd)} USD",
+        None if used.cost_usd is None else usd(used.cost_usd),
         None if used.tokens_in is None else f"{used.tokens_in} tokens in",
         None if used.tokens_out is None else f"{used.tokens_out} out",
         None if used.calls is None else counted(used.calls, "call"),
@@ -108,7 +129,7 @@ def _usage(report: BenchRunReport) -> str:
     text = ", ".join(filter(None, shown)) or "nothing"
     models = f" ({used.model})" if used.model else ""
     judging = report.total_cost_usd - (used.cost_usd or 0.0)
-    return f"{text}{models}{f'; judging {usd(judging)} USD' if judging >= 5e-7 else ''}"
+    return f"{text}{models}{f'; judging {usd(judging)}' if judging >= 5e-7 else ''}"
 
 
 def capped(judgement: Judgement, prefix: str, *, is_recorded: bool) -> Iterator[Line]:
@@ -120,7 +141,7 @@ def capped(judgement: Judgement, prefix: str, *, is_recorded: bool) -> Iterator[
         text = f"{counted(len(reasons), 'trial')} not run: {reasons[0]}"
         yield Line("cap", text, "caution")
         resume = f"{prefix}resume " if is_recorded and judgement.report.scope == "full" else ""
-        spent = f"{usd(math.fsum(report.total_cost_usd for report in reports))} USD in all"
+        spent = f"{usd(math.fsum(report.total_cost_usd for report in reports))} in all"
         yield Line("", f"{spent}; go on: {resume}{prefix}max-cost-usd=USD", "caution")
 
 

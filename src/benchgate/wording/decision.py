@@ -182,7 +182,7 @@ def _limits(policy: GatePolicy, figures: Figures | None) -> Iterator[str]:
         if not condition.limit or not condition.applies(policy):
             continue
         if code == "safety_regression" and policy.claim == "no_regression":
-            yield "no case's safety penalty up"
+            yield "no more harm in any case"
         elif code == "insufficient_cases" and tests and tests.clusters is not None:
             yield f"at least {clusters_needed(policy)} clusters"
         else:

@@ -30,8 +30,8 @@ def table(judgement: Judgement) -> Iterator[Line]:
 def _rows(rows: Sequence[tuple[TrialResult, str]]) -> Iterator[Line]:
     width = max(map(len, ("case", *(_trial_name(*row) for row in rows))))
     spent = any(result.usage for result, _ in rows)
-    usage = "cost USD  tokens in     out  " if spent else ""
-    yield Line(None, f"{'case':{width}}  score  penalty  {usage}result", "quiet")
+    usage = "    cost  tokens in     out  " if spent else ""
+    yield Line(None, f"{'case':{width}}  score     harm  {usage}result", "quiet")
     for result, side in rows:
         score = result.score
         points = "    -" if score is None else f"{score.score:5.3f}"

@@ -207,7 +207,7 @@ def test_no_penalty_of_a_case_rises_though_the_mean_falls():
     after = arm(scores, penalties=(0.0, 0.0, 0.01, *(0.0,) * 9))
     made, _ = judged(before, after, claim="no_regression")
     assert (made.outcome, codes(made)) == ("reject", ["safety_regression"])
-    assert "of 1 rose: c002 +0.01" in made.remarks[0].message
+    assert "harm rose in 1 case: c002 +0.01" in made.remarks[0].message
 
 
 def test_both_checks_that_have_one_code_say_what_they_found():
@@ -388,7 +388,7 @@ def test_an_error_of_the_baseline_hides_no_regression():
             {"safety_confidence": 0.9, "penalty_range": [0, 1], "max_safety_regression": 0},
             "max_safety_regression above 0",
         ),
-        ((arm([0.0] * 12), arm([1.0] * 12, penalties=(None,) * 12)), {}, "give the penalties"),
+        ((arm([0.0] * 12), arm([1.0] * 12, penalties=(None,) * 12)), {}, "give the harm"),
         (pairs(12, 0, 12), {"max_cost_increase": 0.1}, "have both systems report"),
     ],
 )

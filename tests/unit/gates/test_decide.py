@@ -378,7 +378,7 @@ def test_the_bound_of_the_penalty_is_made_case_by_case():
 @pytest.mark.parametrize(
     ("limit", "said"),
     [
-        (0.05, "; no candidate can meet it at this size: it takes 59 cases without a penalty"),
+        (0.05, "; no candidate can meet it at this size: it takes 59 cases without harm"),
         (0.0, "; no number of cases can show a limit of 0"),
         (0.3, ""),
     ],

@@ -117,7 +117,7 @@ def test_the_clean_cases_that_a_bound_takes_are_counted_in_clusters():
         for remark in judge_safety([5] * 12).decision.remarks
         if remark.code.endswith("safety_upper_bound")
     )
-    assert text.endswith("it takes about 295 cases in 59 clusters without a penalty")
+    assert text.endswith("it takes about 295 cases in 59 clusters without harm")
     bounds = [judge_safety([5] * count).figures.safety.upper_bound for count in (58, 59)]
     assert bounds[0] > 0.05 >= bounds[1]
 
