@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from .dockerfile.parser import foreign_frontend, parse
 from .dockerfile.reference import FREE_TAGS, Reference
-from .dockerfile.stages import SCRATCH, Config, borrowed, is_root, resolve
+from .dockerfile.stages import SCRATCH, borrowed, is_root, resolve
 from .expected import ROOTS, ArgvPattern, TiedArgv
 from .forms import ANY, accepts, named
 from .project import DOCKERFILE
@@ -24,7 +24,7 @@ from .project import DOCKERFILE
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from .dockerfile.stages import Build, Stage
+    from .dockerfile.stages import Build, Config, Stage
     from .expected import Expected, FileRule
 
 HALF_CHECK: Final = 0.5
@@ -109,9 +109,7 @@ class Answer:
 
     @property
     def given(self) -> Config:
-        """What the given Dockerfile sets, with the target and the arguments of the case; nothing if there is none."""
-        if DOCKERFILE not in self.before:
-            return Config()
+        """What the given Dockerfile sets, with the target and the arguments of the case."""
         given = parse(self.before[DOCKERFILE])
         return resolve(given, self.expected.target, self.expected.build_args).final.config
 
