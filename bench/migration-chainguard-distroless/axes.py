@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from .dockerfile.parser import foreign_frontend, parse
+from .dockerfile.parser import parse
 from .dockerfile.reference import FREE_TAGS, Reference
 from .dockerfile.stages import SCRATCH, borrowed, is_root, resolve
 from .expected import ROOTS, ArgvPattern, TiedArgv
@@ -184,10 +184,8 @@ def _allowed(base: str, expected: Expected) -> bool:
 
 
 def faults_of_start(answer: Answer) -> list[str]:
-    """Return why the image does not do what it should once it is started, and who else read the Dockerfile."""
+    """Return why the image does not do what it should once it is started."""
     seen, found = answer.seen, []
-    if foreign_frontend(answer.after[DOCKERFILE]):
-        found.append("another program reads the Dockerfile")
     if seen.get("exit") not in (None, 0):
         found.append(f"ends with {seen['exit']}: {seen.get('error', '')}")
     if seen.get("health") in NEVER_ASKED:
