@@ -55,7 +55,7 @@ def main() -> None:
 
 
 def line(name: str, reports: list[BenchRunReport], decided: str) -> str:
-    """Return a row of the table in the class's README."""
+    """Return a row of the table in `details/history.md`."""
     scores = {
         wind: fmean(score for report in reports for score, _ in rows(report, wind))
         for wind in ("light", "breeze")
