@@ -89,6 +89,22 @@ def test_an_agent_that_calls_npm_solves_five_cases_with_what_they_serve():
     assert {one.case_id: one.score.score for one in report.per_case} == dict.fromkeys(FIVE, 1.0)
 
 
+@pytest.mark.usefixtures("npm")
+def test_the_agent_of_the_readme_runs_as_it_is_written_there():
+    code = (CLASS / "README.md").read_text().partition("```python\n")[2].partition("```")[0]
+    written = {}
+    exec(code, written)  # noqa: S102 - our own page
+
+    report = run_eval(
+        CLASS.name,
+        system_under_test=written["agent"],
+        case_filter=lambda case: case.case_id == LODASH,
+        bench_root=CLASS.parent,
+    )
+
+    assert report.per_case[0].score.score == 1.0
+
+
 def run(folder, *arguments):
     return subprocess.run(  # noqa: S603 - this very Python
         [sys.executable, str(CLASS / "tools/registry.py"), *arguments],

@@ -200,7 +200,7 @@ def damaged_inputs(cases: Iterable[BenchCase], seeds: int) -> list[Item]:
 
 
 def sentence(made: int, verdicts: list[Verdict]) -> str:
-    """Return the counts as the sentence in the class's README."""
+    """Return the counts as the sentence in ``details/history.md``."""
     instances = sum(len(paths) for found in verdicts for paths in found.instances.values())
     return (
         f"{made} projects, {len(verdicts)} of them different: npm audit agrees on "
