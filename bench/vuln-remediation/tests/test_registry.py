@@ -77,6 +77,7 @@ def agent(case):
 agent.needs_served = True
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("npm")
 def test_an_agent_that_calls_npm_solves_five_cases_with_what_they_serve():
     report = run_eval(
@@ -185,6 +186,33 @@ def newer(entry):
 def test_an_answer_with_a_version_that_was_published_since_cannot_be_judged():
     with pytest.raises(CannotBeJudged, match=r"lodash@4\.99\.0 not frozen with this case"):
         on_real_registry(newer)
+
+
+def test_what_cannot_be_judged_is_an_error_and_stays_in_the_mean():
+    output = solved(LODASH)
+    newer(output.packages["node_modules/lodash"])
+    real = OnRealRegistry(lambda _: output.files(), lambda *_: "sha512-new")
+
+    report = run_eval(
+        CLASS.name,
+        system_under_test=real,
+        case_filter=lambda case: case.case_id == LODASH,
+        bench_root=CLASS.parent,
+    )
+
+    (trial,) = report.per_case
+    assert trial.outcome == "harness_error"
+    assert "CannotBeJudged: cannot be judged: lodash@4.99.0" in trial.failure_modes[0].detail
+    assert (report.mean_score, report.complete) == (0.0, True)
+
+
+def test_it_says_of_itself_what_its_agent_says():
+    def agent(_):
+        return {}
+
+    agent.digest = lambda: "prompt-7"
+
+    assert OnRealRegistry(agent).digest() == "prompt-7"
 
 
 def test_an_invented_version_does_not_exist_and_does_not_pay():
