@@ -21,10 +21,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
+from benchgate import BenchCase, run_eval
 from benchgate.loader.imports import bench_package
 from benchgate.testing import load_cases
 
 CLASS: Final = Path(__file__).resolve().parent.parent
+FROZEN: Final = "registry.json"
+"""The file of a case's input that is served, and not copied."""
+
 SETTINGS: Final = {
     "package_lock_only": "true",  # there are no packages to download
     "omit_lockfile_registry_resolved": "true",  # the locks of this bench name no addresses
@@ -99,19 +103,35 @@ def main() -> int:
         options.error(f"no case {given.case}; known: {', '.join(cases)}")
     case, folder = cases[given.case], Path(given.case).resolve()
     if not folder.exists():
-        shutil.copytree(case.input_path, folder, ignore=shutil.ignore_patterns("registry.json"))
+        shutil.copytree(case.input_path, folder, ignore=shutil.ignore_patterns(FROZEN))
     with bench_package(CLASS.parent), tempfile.TemporaryDirectory() as scratch, serve() as address:
-        from _benchgate_bench.vuln_remediation.rubric import VulnRemediationRubric
-        from _benchgate_bench.vuln_remediation.tools.cassettes import project_files
-
         within = environment(f"{address}/{given.case}/", Path(scratch))
         status = subprocess.run(given.command, cwd=folder, env=within, check=False).returncode  # noqa: S603
-        names = project_files(case.input_path)
-        files = {name: text for name, text in project_files(folder).items() if name in names}
-        score = VulnRemediationRubric().score(case, {"files": files})
-    result = "passed" if score.passed else "failed"
-    sys.stderr.write(f"\n{folder}: {score.score:.3f}, {result}. {score.explanation or ''}\n")
+    sys.stderr.write(f"\n{folder}: {_scored(case, _answer(case, folder))}\n")
     return status
+
+
+def _answer(case: BenchCase, folder: Path) -> dict[str, str]:
+    """Return the files that a project was given with, as they are now."""
+    given = [path.relative_to(case.input_path) for path in case.input_path.rglob("*")]
+    there = [name for name in given if (folder / name).is_file()]
+    return {name.as_posix(): (folder / name).read_text(encoding="utf-8") for name in there}
+
+
+def _scored(case: BenchCase, files: dict[str, str]) -> str:
+    """Return how an answer scores, by a run of this one case."""
+    report = run_eval(
+        CLASS.name,
+        system_under_test=lambda _: {"files": files},
+        case_filter=lambda one: one.case_id == case.case_id,
+        bench_root=CLASS.parent,
+    )
+    (trial,) = report.per_case
+    if trial.score is None:
+        details = [mode.detail for mode in trial.failure_modes]
+        return f"{trial.outcome}. {trial.detail or details}"
+    result = "passed" if trial.score.passed else "failed"
+    return f"{trial.score.score:.3f}, {result}. {trial.score.explanation}"
 
 
 if __name__ == "__main__":
