@@ -127,11 +127,11 @@ def _scored(case: BenchCase, files: dict[str, str]) -> str:
         bench_root=CLASS.parent,
     )
     (trial,) = report.per_case
+    codes = ", ".join(mode.detail or mode.code for mode in trial.failure_modes)
     if trial.score is None:
-        details = [mode.detail for mode in trial.failure_modes]
-        return f"{trial.outcome}. {trial.detail or details}"
+        return f"{trial.outcome}. {trial.detail or codes}"
     result = "passed" if trial.score.passed else "failed"
-    return f"{trial.score.score:.3f}, {result}. {trial.score.explanation}"
+    return f"{trial.score.score:.3f}, {result}. {trial.score.explanation or codes}"
 
 
 if __name__ == "__main__":
