@@ -177,7 +177,7 @@ class PairedFigures(WireModel):
         """Return the figures of both tests of the shifted differences."""
         flip = test.sign_flip
         return cls(
-            n=test.t.n,
+            n=test.differences.n,
             t=test.t.t,
             df=test.t.df,
             p_t=test.t.p_greater,
@@ -186,7 +186,7 @@ class PairedFigures(WireModel):
             sign_flip_method=flip.method,
             n_resamples=flip.n_resamples,
             seed=flip.seed,
-            sd=test.t.sd,
+            sd=test.differences.sd,
             passed=passed,
         )
 
