@@ -1,8 +1,8 @@
 """
 Which pairs of classes in ``src`` have many fields in common, so that one fact may have two shapes.
 
-Counted are the names of annotated fields, own and inherited ones, but for the head that artifacts share. Where one class
-inherits from the other they are one shape. A pair may be right: names can agree by chance.
+Counted are the names of annotated fields, own and inherited ones, but for the head that artifacts share. Where one
+class inherits from the other they are one shape. A pair may be right: names can agree by chance.
 """
 
 from __future__ import annotations
