@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from benchgate.ids import RunPlan, run_id, suite_version
 from benchgate.models import Aggregates, BenchRunReport, Suite
 from benchgate.wire.canonical import digest
+from benchgate.wire.frozen import EMPTY
 from benchgate.wire.usage import Usage, total
 
 if TYPE_CHECKING:
@@ -200,6 +201,8 @@ def build_report(
     *,
     interrupted: bool = False,
     critical: Iterable[str] = (),
+    clusters: Mapping[str, str] = EMPTY,
+    retired: Mapping[str, str] = EMPTY,
 ) -> BenchRunReport:
     """
     Build the report of a run.
@@ -207,12 +210,14 @@ def build_report(
     :param results: one for each planned trial, in any order; of a run that may stop, in that of its cases.
     :param interrupted: the session ended early, which makes the run incomplete.
     :param critical: ids of the cases that may not newly fail.
+    :param clusters: the ``cluster`` of each case that names one, by case id.
+    :param retired: cases of the class that are no longer run, and why.
     """
     ordered = tuple(sorted(results, key=lambda result: (result.case_id, result.trial)))
     held_out = [result for result in ordered if result.held_out]
     lacking = [result for result in ordered if irregular(result)]
     is_stopped = lacking and all(r.why in OF_A_STOP and not r.reruns for r in lacking)
-    terms: dict[str, Any] = {"bounded": plan.scope == "full", "clusters": plan.clusters}
+    terms: dict[str, Any] = {"bounded": plan.scope == "full", "clusters": clusters}
     return BenchRunReport(
         **dict(aggregates(ordered, taxonomy, **terms)),
         run_id=run_id(plan.task_class, ordered),
@@ -231,7 +236,7 @@ def build_report(
         critical=tuple(sorted({*critical} & {result.case_id for result in ordered})),
         held_out=aggregates(held_out, taxonomy, **terms) if held_out else None,
         digests=plan.digests,
-        clusters=plan.clusters,
-        retired=plan.retired,
+        clusters=clusters,
+        retired=retired,
         stopped=tuple(dict.fromkeys(r.case_id for r in results)) if is_stopped else (),
     )
