@@ -40,8 +40,6 @@ class CaseFigures:
     One case, averaged over its trials. The unit of analysis, because trials of one case are not independent.
 
     :param safety_penalty: mean over the trials that were scored; ``None`` if one of them has none, or none was scored.
-    :param errors: the trials that ended in ``harness_error``, by their place in ``trials``; ``timeouts`` likewise, and
-        ``failed``: those that did not pass and say so.
     :param erred: whether it passes is not known: no trial failed, but one could not be scored.
     """
 
@@ -52,9 +50,6 @@ class CaseFigures:
     passed: bool
     passed_trials: int
     erred: bool
-    errors: tuple[int, ...]
-    timeouts: tuple[int, ...]
-    failed: tuple[int, ...]
     cost_usd: float | None
     duration_seconds: float
 
@@ -86,18 +81,21 @@ def case_figures(results: Iterable[TrialResult]) -> list[CaseFigures]:
     An unscored trial counts as score 0, and its penalty is left out. If the cost of one trial is unknown, so is that
     of its case.
     """
+    return [figures_of(case_id, trials) for case_id, trials in by_case(results)]
+
+
+def by_case(results: Iterable[TrialResult]) -> list[tuple[str, list[TrialResult]]]:
+    """Return the trials of each case in their order, sorted by case id."""
     ordered = sorted(results, key=lambda result: (result.case_id, result.trial))
-    return [
-        _figures(case_id, list(trials))
-        for case_id, trials in groupby(ordered, key=lambda result: result.case_id)
-    ]
+    cases = groupby(ordered, key=lambda result: result.case_id)
+    return [(case_id, list(trials)) for case_id, trials in cases]
 
 
-def _figures(case_id: str, trials: Sequence[TrialResult]) -> CaseFigures:
+def figures_of(case_id: str, trials: Sequence[TrialResult]) -> CaseFigures:
+    """Average the trials of one case, as :func:`case_figures`."""
     penalties = [t.score.safety_penalty for t in trials if t.score]
     measured = [penalty for penalty in penalties if penalty is not None]
     passed = all(t.passed for t in trials)
-    failed = tuple(n for n, t in enumerate(trials) if not t.passed and t.outcome in FAILED)
     costs = [cost for trial in trials if (cost := cost_of(trial)) is not None]
     scores = tuple(t.score.score if t.score else 0.0 for t in trials)
     return CaseFigures(
@@ -107,13 +105,15 @@ def _figures(case_id: str, trials: Sequence[TrialResult]) -> CaseFigures:
         safety_penalty=mean(measured) if measured and len(measured) == len(penalties) else None,
         passed=passed,
         passed_trials=sum(t.passed for t in trials),
-        erred=not passed and not failed,
-        errors=tuple(n for n, t in enumerate(trials) if t.outcome == "harness_error"),
-        timeouts=tuple(n for n, t in enumerate(trials) if t.outcome == "timeout"),
-        failed=failed,
+        erred=not passed and not any(map(has_failed, trials)),
         cost_usd=mean(costs) if len(costs) == len(trials) else None,
         duration_seconds=mean([trial.duration_seconds for trial in trials]),
     )
+
+
+def has_failed(result: TrialResult) -> bool:
+    """Whether a trial did not pass and says so."""
+    return not result.passed and result.outcome in FAILED
 
 
 def cost_of(result: TrialResult) -> float | None:
