@@ -32,10 +32,14 @@ def seed_reproducibility(
         be paired.
     """
     pairs = baseline.paired_with(candidate)
-    if pairs is None or len({len(pair.trials) for pair in pairs}) != 1:
+    if pairs is None or candidate.case_ids is None or candidate.trials is None:
+        return None
+    of_case = dict(zip(candidate.case_ids, candidate.trials, strict=True))
+    trials = [of_case[pair.case_id] for pair in pairs]
+    if len({len(row) for row in trials}) != 1:
         return None
     before = [pair.before for pair in pairs]
-    after = list(zip(*(pair.trials for pair in pairs), strict=True))
+    after = list(zip(*trials, strict=True))
     table = [paired_differences(before, run) for run in after]
     band = seed_band(table)
     if band is None:

@@ -21,12 +21,11 @@ _ROUNDING: Final = 1e-12
 
 
 class CasePair(NamedTuple):
-    """One case in both arms; ``trials`` are the candidate's, empty if unknown."""
+    """One case in both arms."""
 
     case_id: str
     before: float
     after: float
-    trials: tuple[float, ...]
     cluster: str | None
 
 
@@ -133,9 +132,9 @@ class Arm:
         """
         if self.case_ids is None or candidate.case_ids is None:
             return None
-        size, trials = len(candidate.scores), candidate.trials or ((),) * len(candidate.scores)
+        size = len(candidate.scores)
         before = dict(zip(self.case_ids, self.scores, strict=True))
-        rows = zip(candidate.scores, trials, candidate.labels, strict=True)
+        rows = zip(candidate.scores, candidate.labels, strict=True)
         after = dict(zip(candidate.case_ids, rows, strict=True))
         if before.keys() != after.keys() or not len(before) == len(self.scores) == size:
             return None
