@@ -46,7 +46,15 @@ def seed_reproducibility(
         return None
     p_values = [welch_test(before, run, alpha=policy.alpha).p_two_sided for run in after]
     return SeedReproducibilityReport(
-        band="scaled", **asdict(band), p_values=tuple(p_values), p_value_range=_range(p_values)
+        band="scaled",
+        runs=len(table),
+        cases=len(pairs),
+        deltas=band.deltas,
+        delta_range=band.delta_range,
+        max_delta_range=band.max_delta_range,
+        p_values=tuple(p_values),
+        p_value_range=_range(p_values),
+        within_band=band.within_band,
     )
 
 
@@ -76,7 +84,7 @@ def sample_size_sensitivity(
         points.append(PrefixFigures(**asdict(point), p_value=p))
     return SampleSizeSensitivityReport(
         band="scaled",
-        cases=band.cases,
+        cases=len(pairs),
         points=tuple(points),
         max_z=band.max_z,
         within_band=band.within_band,
