@@ -74,7 +74,19 @@ def paired_t(
     """
     values = finite_floats(differences, "differences")
     delta = summarize(values).mean
-    spread = spread_of_totals(grouped(values, clusters))
+    groups = grouped(values, clusters)
+    return _t(groups, delta, alpha=alpha, null_delta=null_delta, is_skewed=is_skewed)
+
+
+def _t(
+    groups: Sequence[Sequence[float]],
+    delta: float | None,
+    *,
+    alpha: float,
+    null_delta: float,
+    is_skewed: bool = True,
+) -> TTest:
+    spread = spread_of_totals(groups)
     skew = 0.0
     if is_skewed and spread:
         skew = spread.skewness
@@ -101,7 +113,8 @@ def paired_test(
     """
     values = finite_floats(differences, "differences")
     groups = grouped(values, clusters)
-    t = paired_t(values, clusters, alpha=alpha, null_delta=null_delta)
+    summary = summarize(values)
+    t = _t(groups, summary.mean, alpha=alpha, null_delta=null_delta)
     if len(groups) < len(values):
         flip = sign_flip(_totals(groups, null_delta)[0], alpha=alpha, n_resamples=n_resamples)
     else:
@@ -112,7 +125,7 @@ def paired_test(
         less = max(t.p_less, flip.half_ties_less)
         both = min(1.0, 2.0 * min(greater, less))
     return PairedTest(
-        differences=summarize(values),
+        differences=summary,
         t=t,
         sign_flip=flip,
         p_greater=greater,
