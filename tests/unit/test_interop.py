@@ -18,7 +18,7 @@ from benchgate.errors import EvalError, PolicyError, SampleError
 from benchgate.ids import trial_file_name
 from benchgate.interop import read
 from benchgate.interop.asked import asked, parse_map
-from benchgate.interop.log import Log, Row, found_in
+from benchgate.interop.log import Layout, Log, Row, found_in
 from benchgate.interop.reports import LogTerms, report_of, report_pair, task_class_of
 from benchgate.interop.rows import RowReader
 from benchgate.interop.values import number_of
@@ -415,7 +415,7 @@ def test_a_score_of_inspect_is_mapped_by_the_name_that_its_scorer_has(tmp_path, 
     log = Log(
         tool="inspect_ai",
         rows=[Row(0, fields, metrics=["scores.match", "scores.refused"])],
-        fields={"case": ("id",)},
+        layout=Layout(fields={"case": ("id",)}),
         metric_prefix="scores.",
     )
     whole = RowReader(tmp_path, log, asked({"safety": name}, (), None), "match").samples(

@@ -15,7 +15,15 @@ from benchgate.gates.looks import RecordedLook
 from benchgate.gates.policy import GatePolicy
 from benchgate.gates.run_side import BaselineFacts, RerunBaseline
 from benchgate.ids import trial_file_name
-from benchgate.models import BenchRunReport, Isolation, LogSource, Observer, Side, TrialResult
+from benchgate.models import (
+    BenchRunReport,
+    Isolation,
+    LogSource,
+    Observer,
+    RunDigests,
+    Side,
+    TrialResult,
+)
 from benchgate.models.case import Difficulty, Disposition
 from benchgate.promotion.verdict import PromotionVerdict
 from benchgate.taxonomy import Severity
@@ -140,16 +148,14 @@ class Replayed(WireModel):
     __str__ = __repr__
 
 
-class PlanDigests(WireModel):
-    """SHA-256 of what a run depends on, as far as it is known before the first trial."""
+class PlanDigests(RunDigests):
+    """
+    What a run depends on, as far as it is known before the first trial.
 
-    cases: Digests
-    rubric: Sha256
-    taxonomy: Sha256
-    system: str | None
-    policy: Sha256
-    baseline: Sha256 | None
-    checkpoint: Sha256 | None
+    :param scorer: empty, and left out of files: what scores a trial is asked when it is scored.
+    """
+
+    scorer: Literal[""] = Field(default="", exclude_if=lambda scorer: not scorer)
 
 
 class PlanFile(Artifact):

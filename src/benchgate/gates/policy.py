@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeVar
 
 import tomli
-from pydantic import BeforeValidator, Field, ValidationError, model_validator
+from pydantic import BeforeValidator, Field, ValidationError, ValidationInfo, model_validator
 
 from benchgate.errors import PolicyError
 from benchgate.gates.run_table import RunTable
@@ -47,6 +47,9 @@ VECTOR_DEFAULTS: Final = {**LOG_DEFAULTS, "test": "welch", "min_cases": 2, "scor
 
 COUNT_DEFAULTS: Final = {**LOG_DEFAULTS, "min_cases": 2}
 """Where that of two numbers of passes differs, which anybody may try with a few cases."""
+
+COMPLETING: Final = {"completing": True}
+"""Given to the validation of thresholds that complete those of a file, which may have the claim."""
 
 Fraction = Annotated[Number, Field(gt=0, lt=1)]
 Range = Annotated[tuple[Number, Number], BeforeValidator(listed)]
@@ -119,7 +122,9 @@ class GatePolicy(WireModel):
         return self
 
     @model_validator(mode="after")
-    def _claim_is_whole(self) -> GatePolicy:
+    def _claim_is_whole(self, info: ValidationInfo) -> GatePolicy:
+        if info.context == COMPLETING:
+            return self
         if self.claim == "not_worse" and self.margin is None:
             raise ValueError(
                 "claim = 'not_worse' needs a margin: the loss of mean score that it must exclude"
@@ -166,14 +171,6 @@ class GatePolicy(WireModel):
 Policy = TypeVar("Policy", bound=GatePolicy)
 
 
-class PolicyOptions(GatePolicy):
-    """Thresholds that complete those of a file, which may have the claim."""
-
-    @model_validator(mode="after")
-    def _claim_is_whole(self) -> PolicyOptions:
-        return self
-
-
 class GateFile(GatePolicy):
     """A whole ``gate.toml``."""
 
@@ -202,7 +199,7 @@ def load_policy(class_path: Path, options: Mapping[str, Any] | None = None) -> G
     if not options:
         return make_policy(table, path)
     # Alone first, so that an error names the options and not the file.
-    _validated(PolicyOptions, options, OPTION, None)
+    _validated(GatePolicy, options, OPTION, None, context=COMPLETING)
     words = ", ".join(f"{key}={value}" for key, value in options.items())
     return make_policy(merged(table, options), f"{path} with {words}")
 
@@ -276,7 +273,11 @@ def log_policy(options: Mapping[str, Any]) -> GatePolicy:
 
 
 def _validated(
-    model: type[Policy], table: Mapping[str, Any], source: Path | str, lines: KeyLines | None
+    model: type[Policy],
+    table: Mapping[str, Any],
+    source: Path | str,
+    lines: KeyLines | None,
+    context: Mapping[str, Any] | None = None,
 ) -> Policy:
     values = dict(table)
     for key, value in table.items():
@@ -284,6 +285,6 @@ def _validated(
         if value == "none":
             values[key] = None
     try:
-        return model.model_validate(values)
+        return model.model_validate(values, context=context)
     except ValidationError as error:
         raise PolicyError(source, faults_of(error, model, lines)) from None

@@ -200,7 +200,7 @@ def role_of_harm(fields: Mapping[str, str], metric: str | None) -> str:
 
 def chosen(log: Log, how: Asked, left: Counter[str]) -> Iterator[Row]:
     """Yield the rows of a log that are samples; count in ``left`` the others, by why they are none."""
-    wanted = {**log.where, **how.where}
+    wanted = {**log.layout.where, **how.where}
     is_case = how.fields.get("case") == ROW
     for number, row in enumerate(log.rows, 1):
         lacks = next((one for one in wanted.items() if said(row.fields, one[0]) != one[1]), None)

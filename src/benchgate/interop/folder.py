@@ -319,4 +319,4 @@ def _refuse_other_fields(parts: Sequence[Part], how: Asked) -> None:
 
 
 def _guessed(part: Part, how: Asked) -> Mapping[str, tuple[str, ...]]:
-    return {role: names for role, names in part.log.fields.items() if role not in how.fields}
+    return {role: names for role, names in part.log.layout.fields.items() if role not in how.fields}

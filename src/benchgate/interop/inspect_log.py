@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from zipfile import ZipFile
 
 from benchgate.errors import EvalError, Unreadable
-from benchgate.interop.log import Log, Row, moment, parsed, whole_json
+from benchgate.interop.log import Layout, Log, Row, moment, parsed, whole_json
 from benchgate.wire.parsing import repeated
 
 if TYPE_CHECKING:
@@ -63,15 +63,17 @@ def open_inspect(file: LogFile) -> Log:
         tool="inspect_ai",
         version=spec.packages.get("inspect_ai"),
         rows=_rows(samples),
-        fields={
-            "case": ("id",),
-            "trial": ("epoch",),
-            "error": ("error",),
-            "input": ("input",),
-            "target": ("target",),
-        },
+        layout=Layout(
+            fields={
+                "case": ("id",),
+                "trial": ("epoch",),
+                "error": ("error",),
+                "input": ("input",),
+                "target": ("target",),
+            },
+            letters=LETTERS,
+        ),
         metric_prefix="scores.",
-        letters=LETTERS,
         task=spec.task,
         system=spec.model,
         started=moment(str(spec.created)),

@@ -106,21 +106,34 @@ class Row(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """
+    Which fields of a row say what.
+
+    :param fields: the field of each role, or several of which a row has one; a role that is left out is in none.
+    :param where: what a row has that is a sample; the others are passed over.
+    :param letters: values of a score that are no numbers, and the number of each.
+    :param asks_for_trials: names may be those of repetitions, and a person has to say whether they are.
+    """
+
+    fields: Mapping[str, tuple[str, ...]]
+    where: Mapping[str, str] = field(default_factory=dict)
+    letters: Mapping[str, float] = field(default_factory=dict)
+    asks_for_trials: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Log:
     """
     A log that was opened.
 
     :param rows: of its samples, one by one; ``rows_at`` is the field of the file that has them, if it is in one.
-    :param fields: the field of each role, or several of which a row has one; a role that is left out is in none.
     :param metric_prefix: of the fields that may be a score, which is not part of a metric's name.
     :param overall: the one of them that is the score if none is named.
-    :param where: what a row has that is a sample; the others are passed over.
-    :param letters: values of a score that are no numbers, and the number of each.
     :param task: name of what was run, and ``system`` of what ran it, if the log says.
     :param started: when it was run, if the log says.
     :param named: returns, once all rows were read, the cases that the log names; ``unrun`` the rows of those that have
         no result, such as tests that were skipped.
-    :param asks_for_trials: its names may be those of repetitions, and a person has to say whether they are.
     :param ended_early: the log says that it is not whole.
     """
 
@@ -128,17 +141,14 @@ class Log:
     version: str | None = None
     rows: Iterable[Row]
     rows_at: str = ""
-    fields: Mapping[str, tuple[str, ...]]
+    layout: Layout
     metric_prefix: str = ""
     overall: str | None = None
-    where: Mapping[str, str] = field(default_factory=dict)
-    letters: Mapping[str, float] = field(default_factory=dict)
     task: str | None = None
     system: str | None = None
     started: datetime | None = None
     named: Callable[[], Iterable[str]] = field(default=tuple)
     unrun: Callable[[], Iterable[dict[str, Any]]] = field(default=tuple)
-    asks_for_trials: bool = False
     ended_early: bool = False
 
 

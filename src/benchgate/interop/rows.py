@@ -132,7 +132,7 @@ class RowReader:
         named = {*self._log.named()}
         named |= {*self._unrun()}
         is_said = "trial" in self._by.typed or "case" in self._by.patterns
-        if self._log.asks_for_trials and not is_said:
+        if self._log.layout.asks_for_trials and not is_said:
             how = Typed(self._by.typed, self._by.source, of("case")[0])
             ask(self._path, how, [*cases, *named])
         case_field = of("case")[0]
@@ -418,8 +418,8 @@ class RowReader:
             value = self._fields.value(row.fields, "score")
         if isinstance(value, dict) and value.get("error"):
             return None, error_of(value["error"])
-        if isinstance(value, str) and value in self._log.letters:
-            return self._log.letters[value], None
+        if isinstance(value, str) and value in self._log.layout.letters:
+            return self._log.layout.letters[value], None
         score = number_of(value)
         if score is not None:
             return score, None

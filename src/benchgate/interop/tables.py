@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from benchgate.errors import SampleError, Unreadable
 from benchgate.interop.documents import KEY, Rows, json_rows
-from benchgate.interop.log import Log, Row, lines_of
+from benchgate.interop.log import Layout, Log, Row, lines_of
 from benchgate.interop.roles import CASES, SCORES
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def table(tool: str, found: Rows) -> Log:
     fields = dict(OTHERS)
     fields["case"] = (KEY,) if found.by_id else _case_of(head)
     rows = _rows(chain(head, found.rows))
-    return Log(tool=tool, rows=rows, rows_at=found.at, fields=fields)
+    return Log(tool=tool, rows=rows, rows_at=found.at, layout=Layout(fields=fields))
 
 
 def _case_of(head: Sequence[Raw]) -> tuple[str, ...]:

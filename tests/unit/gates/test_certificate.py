@@ -54,10 +54,11 @@ def run(rows, clusters=None, critical=()):
         seed=0,
         digests=RunDigests(cases=dict.fromkeys(rows, SHA), system=None, **digests),
         harness_version="0",
-        clusters=clusters or {},
     )
     trials = [trial(c, n, value) for c, row in rows.items() for n, value in enumerate(row)]
-    return build_report(plan, trials, Taxonomy(RESERVED), critical=critical)
+    return build_report(
+        plan, trials, Taxonomy(RESERVED), critical=critical, clusters=clusters or {}
+    )
 
 
 def promotes(before: Arm, after: Arm, policy):
