@@ -14,7 +14,7 @@ from benchgate.interop.junit import open_junit
 from benchgate.interop.log import open_file
 from benchgate.interop.presets import PRESETS, Preset, open_preset
 from benchgate.interop.swebench import open_swebench
-from benchgate.interop.tables import open_csv, open_json
+from benchgate.interop.tables import open_csv, open_json, separators_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -88,8 +88,7 @@ def _is_json(file: Beginning) -> bool:
 
 
 def _is_csv(file: Beginning) -> bool:
-    lines = (line for line in file.head.splitlines() if not line.startswith(b"#"))
-    return file.name.endswith(".csv") and b"," in next(lines, b"")
+    return file.name.endswith((".csv", ".tsv")) and bool(separators_in(file.head))
 
 
 def _is_no_other(file: Beginning) -> bool:
@@ -156,7 +155,7 @@ def _format_of(path: Path, head: bytes, wanted: str) -> str:
             raise SampleError(path, f"is not {FORMATS[wanted].what}{guess}")
         return wanted
     if likely is None and file.name.endswith((".csv", ".tsv")):
-        raise SampleError(path, "is no CSV: a CSV has commas in its first line")
+        raise SampleError(path, "is no CSV: its first line has no commas, semicolons or tabs")
     if likely is None:
         names = ", ".join(one.what for one in FORMATS.values())
         raise SampleError(path, f"is none of these: {names}")
