@@ -71,6 +71,15 @@ def test_a_better_log_is_promoted_and_its_evidence_is_valid(pair, capsys):
     assert main(["verify", "BASELINE"]) == 0
 
 
+def test_a_policy_file_leaves_a_log_its_own_defaults(pair):
+    """No harm was measured, which a bench must do, and the file says nothing of it."""
+    Path("gate.toml").write_text("min_delta = 0.01\n")
+    policy = "--policy=gate.toml"
+    assert main(["gate", "old.jsonl", "new.jsonl", "--out=chain", policy]) == 0
+    assert main(["verify", "chain", "--require-promote", policy]) == 0
+    assert main(["gate", "14/50", "47/50", policy]) == 0
+
+
 def test_the_same_decision_by_proof(pair):
     """One gate: the same vectors, given as plain ones."""
     for side in ("old", "new"):

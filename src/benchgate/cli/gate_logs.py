@@ -173,7 +173,7 @@ def _facts(
     args: argparse.Namespace, paths: Sequence[Path]
 ) -> tuple[tuple[Samples, Samples], RunFacts, datetime]:
     """Return what was read, what is judged, and when the candidate was run, as far as that is known."""
-    from benchgate.gates.policy import parse_options
+    from benchgate.gates.policy import LOG_DEFAULTS, parse_options
     from benchgate.interop.reports import LogTerms, report_pair, task_class_of
     from benchgate.interop.rows import read
     from benchgate.runner.judging import facts_of_logs
@@ -183,7 +183,8 @@ def _facts(
     # Inputs and targets are compared where both logs have them, written by the same rules.
     both = before.format == after.format and [before.has_inputs, after.has_inputs]
     inputs, targets = map(all, zip(*both, strict=True)) if both else (False, False)
-    name, options = task_class_of(logs, args.task_class), parse_options(args.policy)
+    name = task_class_of(logs, args.task_class)
+    options = parse_options(args.policy, LOG_DEFAULTS)
     terms = LogTerms.of(name, options, (inputs, targets))
     base, candidate = report_pair(before, after, terms, (args.baseline_id, args.candidate_id))
     now = clock.now()
@@ -266,13 +267,14 @@ def _fields_of(log: Samples, source: LogSource | None) -> str:
 def baseline_of_log(args: argparse.Namespace) -> tuple[Baseline, GatePolicy, int]:
     """Return a log that a comparison is planned with as a baseline, the policy, and the number of trials."""
     from benchgate.gates.baseline import baseline_beside
-    from benchgate.gates.policy import parse_options
+    from benchgate.gates.policy import LOG_DEFAULTS, parse_options
     from benchgate.interop.reports import LogTerms, report_of, task_class_of
     from benchgate.interop.rows import read
     from benchgate.looks.chain import place_of
 
     log = read(args.log, **reading(args))
-    terms = LogTerms.of(task_class_of((log,), args.task_class), parse_options(args.policy))
+    options = parse_options(args.policy, LOG_DEFAULTS)
+    terms = LogTerms.of(task_class_of((log,), args.task_class), options)
     report = report_of(log, terms, log.header.system or log.path.name)
     baseline = baseline_beside(report)
     if baseline.problems:
