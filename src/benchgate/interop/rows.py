@@ -234,6 +234,9 @@ class RowReader:
         """Refuse a field that somebody named and no row has, or that one lacks."""
         what = f"'{self._fields.shown(role, name)}', which is to be the {role}"
         if not self._fields.is_seen(role):
+            if role == "score" and self._log.metric_prefix and self._metrics:
+                there = ", ".join(map(self._fields.short, self._metrics))
+                raise SampleError(self._path, f"no sample has {what}; the scores are {there}")
             raise FieldNeeded(self._path, f"no sample has {what}")
         if role in self._lacking:
             case, line = self._lacking[role]
