@@ -234,7 +234,7 @@ def test_a_page_of_the_proof_and_of_the_record(pair):
         text = Path(name).read_text()
         assert "new.jsonl" in text
         assert "json" in text
-        assert "output is the same" not in text  # a log is read for its scores alone
+        assert "output is the same" not in text  # which is said of runs
     assert main(["gate", "old.jsonl", "new.jsonl", "--html=none/run.html"]) == 2
 
 

@@ -224,7 +224,8 @@ class Folder:
 
     def _all_rows(self) -> Iterator[Row]:
         for part in self._parts:
-            with opened(part.path, part.format, self._by.rows) as (_, log, sha256):
+            in_full = bool(self._by.shown)
+            with opened(part.path, part.format, self._by.rows, in_full=in_full) as (_, log, sha256):
                 if sha256 != part.sha256:
                     raise Unreadable(part.path, "changed while the folder was read")
                 for row in log.rows:

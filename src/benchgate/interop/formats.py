@@ -121,19 +121,19 @@ FORMATS: Final = {
 
 @contextmanager
 def opened(
-    path: Path, wanted: str = "auto", rows: str | None = None
+    path: Path, wanted: str = "auto", rows: str | None = None, *, in_full: bool = False
 ) -> Iterator[tuple[str, Log, str]]:
     """
     Open a log, to read its rows and do nothing else meanwhile; yield the name of its format, it, and its SHA-256.
 
     :param wanted: name of its format, or ``auto`` for what its first bytes say.
-    :param rows: the field that has its rows, if somebody named it.
+    :param rows: the field that has its rows, if somebody named it. :param in_full: as :class:`LogFile` has it.
     :raises SampleError: it looks like another format than the wanted one, or like none.
     :raises Unreadable: it cannot be read, or it changed before its last row was read.
     """
     if wanted not in ("auto", *FORMATS):
         raise SampleError(path, f"format {wanted!r}; expected auto, {', '.join(FORMATS)}")
-    with open_file(path, rows=rows) as file:
+    with open_file(path, rows=rows, in_full=in_full) as file:
         name = _format_of(path, file.head, wanted)
         if rows is not None and not FORMATS[name].has_lists:
             raise SampleError(path, f"is {FORMATS[name].what}; --rows is for JSON")

@@ -47,7 +47,12 @@ def open_junit(file: LogFile) -> Log:
     return Log(
         tool="pytest" if reader.suite == "pytest" else "junit",
         rows=rows,
-        fields={"case": ("case",), "error": ("error",), "reruns": ("reruns",)},
+        fields={
+            "case": ("case",),
+            "error": ("error",),
+            "reruns": ("reruns",),
+            "answer": ("failure",),
+        },
         task=reader.suite if reader.suite != "pytest" else None,
         started=reader.started,
         unrun=lambda: reader.skipped,

@@ -31,6 +31,7 @@ OTHERS: Final = {
     "error": ("error",),
     "input": ("input",),
     "target": ("target",),
+    "answer": ("output", "response", "completion", "prediction"),
 }
 """Fields of the other roles; each row may have another one of them, or none."""
 
