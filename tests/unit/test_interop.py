@@ -507,6 +507,7 @@ def test_junit_of_others(log):
     <testcase classname="A" name="skipped"><skipped/></testcase>
     <testcase classname="A" name="expected"><skipped type="pytest.xfail" message="x"/></testcase>
     <testcase classname="A" name="flaky"><flakyFailure message="x"/></testcase>
+    <testcase classname="as of jest" name="as of jest"/>
     </testsuite></testsuites>"""
     found = read(log("a.xml", text))
     assert (found.header.tool, found.header.task, found.without) == (
@@ -520,6 +521,7 @@ def test_junit_of_others(log):
         "A::breaks": (None, "java.io.IOException: x"),
         "A::expected": (0.0, None),
         "A::flaky": (1.0, None),
+        "as of jest": (1.0, None),
     }
     assert found.repeated == ("A::flaky",)
     assert found.header.started.year == 2026

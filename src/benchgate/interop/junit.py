@@ -139,7 +139,8 @@ class _Reader:
 
     def _test(self, test: Element) -> Iterator[Row]:
         children = {_plain(child): child for child in test}
-        names = (test.get("classname"), test.get("name"))
+        # jest-junit has one name in both.
+        names = dict.fromkeys((test.get("classname"), test.get("name")))
         case = self._case("::".join(name for name in names if name))
         row: dict[str, Any] = {**test.attrib, "case": case, "passed": 1, "error": None}
         row["reruns"] = sum(_plain(child) in RERUNS for child in test)
