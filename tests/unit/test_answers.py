@@ -119,6 +119,13 @@ def test_the_same_answer_is_said_to_be_the_same():
     assert answers("4", "4").of("y", 0) is None
 
 
+def test_of_tests_the_failures_are_shown():
+    logs = LogTexts({"x": [Said()]}, "", ""), LogTexts({"x": [Said(None, "1 != 2")]}, "", "failure")
+    found = Answers.read(lambda _: logs, {"x"})
+    assert found.note == "Of a test its failure is shown."
+    assert found.of("x", 0).field == "failure"
+
+
 def test_a_side_with_fewer_trials_shows_its_first():
     two = LogTexts({"x": [Said(None, "a"), Said(None, "b")]}, "", "output")
     one = LogTexts({"x": [Said(None, "a")]}, "", "output")

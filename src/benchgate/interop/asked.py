@@ -56,6 +56,11 @@ class Asked(NamedTuple):
     told: tuple[str, ...]
     shown: AbstractSet[str] = frozenset()
 
+    @property
+    def in_full(self) -> bool:
+        """Whether texts are needed that say nothing of a score: to show them, or to see that there are some."""
+        return bool(self.shown) or "answer" in self.fields
+
 
 def asked(
     fields: Mapping[str, str] | Path | None,

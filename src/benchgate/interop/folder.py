@@ -224,7 +224,7 @@ class Folder:
 
     def _all_rows(self) -> Iterator[Row]:
         for part in self._parts:
-            in_full = bool(self._by.shown)
+            in_full = self._by.in_full
             with opened(part.path, part.format, self._by.rows, in_full=in_full) as (_, log, sha256):
                 if sha256 != part.sha256:
                     raise Unreadable(part.path, "changed while the folder was read")

@@ -69,7 +69,7 @@ def open_inspect(file: LogFile) -> Log:
             "error": ("error",),
             "input": ("input",),
             "target": ("target",),
-            "answer": ("answer",),
+            "answer": ("output",),
         },
         metric_prefix="scores.",
         letters=LETTERS,
@@ -177,7 +177,7 @@ def _rows(samples: Iterable[Found]) -> Iterator[Row]:
             "error": error,
             "input": _text(sample.input),
             "target": sample.target,
-            "answer": _answer(sample),
+            "output": _answer(sample),
             "scores": scores,
         }
         yield Row(0, fields, _metrics(scores))

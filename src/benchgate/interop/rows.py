@@ -96,7 +96,7 @@ def _opened(path: Path, wanted: str, how: Asked) -> Iterator[_Opened]:
         folder = Folder(path, wanted, how)
         yield _Opened(folder.format, folder.log, folder.sha256, folder)
         return
-    with opened(path, wanted, how.rows, in_full=bool(how.shown)) as (name, log, sha256):
+    with opened(path, wanted, how.rows, in_full=how.in_full) as (name, log, sha256):
         yield _Opened(name, log, sha256)
 
 

@@ -24,6 +24,9 @@ ALIKE: Final = 0.3
 """Answers that share less than this are two texts: nothing in them is marked."""
 
 WORDS: Final = re.compile(r"\s+|\w+|[^\w\s]")
+OF_TESTS: Final = "failure"
+"""The field that readers of tests put what a failure says into; a test has no question."""
+
 NOTHING: Final = LogTexts({})
 ELSEWHERE: Final = (
     "Questions and answers are in the logs: benchgate gate A B --html=page.html shows them."
@@ -43,13 +46,14 @@ class AnswersView:
     What is shown of a case.
 
     :param before: the answer of the baseline in pieces, empty if it has none; ``after`` that of the candidate.
-    :param is_same: both are the same text.
+    :param field: that has the answers. :param is_same: both are the same text.
     :param difference: lines of a unified diff, of answers with several lines; ``note`` is what is left out of it.
     """
 
     question: str | None
     before: Sequence[Piece]
     after: Sequence[Piece]
+    field: str
     is_same: bool
     difference: Sequence[str] = ()
     note: str = ""
@@ -98,6 +102,7 @@ class Answers:
             question=None if question is None else _shortened(question),
             before=before,
             after=after,
+            field=_named(self.before.answer, self.after.answer) or "answer",
             is_same=is_same,
             difference=lines,
             note=note,
@@ -116,6 +121,8 @@ def _note(before: LogTexts, after: LogTexts) -> str:
     """Return which fields are shown, and how to show what nobody named a field for."""
     question = _named(before.question, after.question)
     answer = _named(before.answer, after.answer)
+    if answer == OF_TESTS and not question:
+        return "Of a test its failure is shown."
     if question and answer:
         return f"The question is the field {question} of the logs, the answer {answer}."
     if answer:
