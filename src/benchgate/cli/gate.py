@@ -163,6 +163,7 @@ def _gate_records(args: argparse.Namespace, first: Path, second: Path) -> int:
     from benchgate.gates.baseline import BaselineChoice, read_baseline, read_policy_of
     from benchgate.gates.facts import RunFacts
     from benchgate.gates.judge import FinishedRun, judge
+    from benchgate.gates.policy import defaults_of
     from benchgate.looks.chain import ChainLooks, counter_of
     from benchgate.wording.block import Door, block
 
@@ -174,7 +175,8 @@ def _gate_records(args: argparse.Namespace, first: Path, second: Path) -> int:
         reports.append(side.report)
     if before.sha256 == after.sha256:  # a baseline.json is a copy of the record of its run
         raise ValueError(one_side(first, second, "record"))
-    policy = policy_of(args, read_policy_of(second).model_dump(mode="json"))
+    recorded = read_policy_of(second).model_dump(mode="json")
+    policy = policy_of(args, recorded, of_file=defaults_of(reports[1].source))
     chain = ChainLooks(second.absolute().parent.parent)
     run = FinishedRun(
         facts=RunFacts(policy=policy, report=reports[1], baseline=before.facts),
@@ -216,15 +218,16 @@ def _gate_counts(args: argparse.Namespace) -> int:
     from benchgate.gates.policy import COUNT_DEFAULTS
     from benchgate.interop.counts import side_of_count
     from benchgate.looks.accept import KnownBy
+    from benchgate.wording.lines import Line
 
-    policy = policy_of(args, COUNT_DEFAULTS)
+    policy = policy_of(args, COUNT_DEFAULTS, of_file=COUNT_DEFAULTS)
     sides = (side_of_count(args.base), side_of_count(args.cand))
     known = KnownBy(name=args.baseline_id or args.base, new_series=args.new_series)
     decided = _decided(args, sides, policy, known)
     for label, side in zip(("baseline", "candidate"), sides, strict=True):
         passed, cases = passes_of(side)
         say(f"{label:9} {passed} of {counted(cases, 'case')} passed")
-    say(f"{'':9} {UNPAIRED}")
+    show([Line("", UNPAIRED)])
     return _shown(args, decided, (args.base, args.cand))
 
 

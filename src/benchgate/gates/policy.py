@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeVar
 
 import tomli
@@ -20,6 +21,7 @@ from benchgate.wire.toml import faults_of, read_toml
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from benchgate.models import LogSource
     from benchgate.wire.toml import KeyLines
 
 FILE_NAME: Final = "gate.toml"
@@ -228,13 +230,16 @@ def read_policy(path: Path) -> tuple[dict[str, Any], RunTable]:
     return table, run
 
 
-def parse_options(words: Iterable[str | Path]) -> dict[str, Any]:
+def parse_options(
+    words: Iterable[str | Path], defaults: Mapping[str, Any] = MappingProxyType({})
+) -> dict[str, Any]:
     """
     Return the thresholds that options name: ``KEY=VALUE``, or the path of a file such as ``gate.toml``.
 
-    A value is written as in TOML, but a word needs no quotes. A file stands for every threshold: those that it leaves
-    out have the defaults of a bench. Whatever the order, pairs are laid over files.
+    A value is written as in TOML, but a word needs no quotes. A file stands for every threshold. Whatever the order,
+    pairs are laid over files.
 
+    :param defaults: where those that a file leaves out differ from the defaults of a bench.
     :raises PolicyError: a file that cannot be used.
     """
     table: dict[str, Any] = {}
@@ -244,13 +249,21 @@ def parse_options(words: Iterable[str | Path]) -> dict[str, Any]:
         if isinstance(word, Path) or not is_pair:
             if not os.path.lexists(word):
                 raise PolicyError(OPTION, [(0, str(word), "expected KEY=VALUE, or a gate.toml")])
-            table = make_policy(read_policy(Path(word))[0], word).model_dump(mode="json")
+            in_file, _ = read_policy(Path(word))
+            table = make_policy(merged(defaults, in_file), word).model_dump(mode="json")
             continue
         try:
             options[key.strip()] = tomli.loads(f"value = {value}")["value"]
         except tomli.TOMLDecodeError:
             options[key.strip()] = value.strip()
     return merged(table, options)
+
+
+def defaults_of(log: LogSource | None) -> Mapping[str, Any]:
+    """Return where the defaults of a run differ from those of a bench: they do if its results were read from a log."""
+    if log is None:
+        return {}
+    return LOG_DEFAULTS
 
 
 def make_policy(table: Mapping[str, Any], source: Path | str = OPTION) -> GatePolicy:

@@ -17,6 +17,7 @@ from benchgate.wire.toml import MAX_TOML_BYTES, read_toml
 if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Set as AbstractSet
 
     from benchgate.interop.log import Log, Row
 
@@ -41,6 +42,7 @@ class Asked(NamedTuple):
     :param typed: the map as somebody wrote it, and ``source`` where.
     :param where: what a row has that is a sample. :param rows: the field that has all rows.
     :param told: what of it a record says.
+    :param shown: cases of which the texts are kept.
     """
 
     fields: Mapping[str, str]
@@ -52,6 +54,12 @@ class Asked(NamedTuple):
     rows: str | None
     errors_by: Pattern | None
     told: tuple[str, ...]
+    shown: AbstractSet[str] = frozenset()
+
+    @property
+    def in_full(self) -> bool:
+        """Whether texts are needed that say nothing of a score: to show them, or to see that there are some."""
+        return bool(self.shown) or "answer" in self.fields
 
 
 def asked(

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from benchgate.interop.asked import Asked
     from benchgate.interop.log import Log
 
-MAY_LACK: Final = ("score", "error", "reruns")
+MAY_LACK: Final = ("score", "error", "reruns", "answer")
 """Roles whose field a sample need not have."""
 
 

@@ -48,7 +48,12 @@ def open_junit(file: LogFile) -> Log:
         tool="pytest" if reader.suite == "pytest" else "junit",
         rows=rows,
         layout=Layout(
-            fields={"case": ("case",), "error": ("error",), "reruns": ("reruns",)},
+            fields={
+                "case": ("case",),
+                "error": ("error",),
+                "reruns": ("reruns",),
+                "answer": ("failure",),
+            },
             asks_for_trials=True,
         ),
         task=reader.suite if reader.suite != "pytest" else None,
@@ -136,7 +141,8 @@ class _Reader:
 
     def _test(self, test: Element) -> Iterator[Row]:
         children = {_plain(child): child for child in test}
-        names = (test.get("classname"), test.get("name"))
+        # jest-junit has one name in both.
+        names = dict.fromkeys((test.get("classname"), test.get("name")))
         case = self._case("::".join(name for name in names if name))
         row: dict[str, Any] = {**test.attrib, "case": case, "passed": 1, "error": None}
         row["reruns"] = sum(_plain(child) in RERUNS for child in test)

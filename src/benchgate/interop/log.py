@@ -41,11 +41,13 @@ class LogFile:
     A file that is open: whatever is read of it, its digest too, is read from this one descriptor.
 
     :param rows: the field that has its rows, if somebody named it.
+    :param in_full: texts are read too that say nothing of a score, where reading them takes time.
     """
 
     path: Path
     file: BufferedReader
     rows: str | None = None
+    in_full: bool = False
 
     @property
     def head(self) -> bytes:
@@ -57,11 +59,13 @@ class LogFile:
 
 
 @contextmanager
-def open_file(path: Path, limit: int = MAX_LOG_BYTES, rows: str | None = None) -> Iterator[LogFile]:
+def open_file(
+    path: Path, limit: int = MAX_LOG_BYTES, rows: str | None = None, *, in_full: bool = False
+) -> Iterator[LogFile]:
     """
     Open a file, to read it and do nothing else meanwhile.
 
-    :param limit: the most bytes that it may have. :param rows: as :class:`LogFile` has it.
+    :param limit: the most bytes that it may have. :param rows: as :class:`LogFile` has it, and ``in_full``.
     :raises Unreadable: it cannot be read, is larger, or changed before the block ended.
     """
     try:
@@ -69,7 +73,7 @@ def open_file(path: Path, limit: int = MAX_LOG_BYTES, rows: str | None = None) -
             state = _state(file)
             if state[0] > limit:
                 raise Unreadable(path, f"{state[0]} bytes; at most {limit} are read")
-            yield LogFile(path, file, rows)
+            yield LogFile(path, file, rows, in_full)
             if _state(file) != state:
                 raise Unreadable(path, "changed while it was read; expected a finished file")
     except OSError as error:
@@ -164,6 +168,7 @@ class Sample:
     :param passed: whether it passes, by the field of that role; ``None`` if none was named.
     :param reruns: earlier attempts at the same trial.
     :param of: digests of its input and of its target, as far as the log has them.
+    :param texts: its input and its answer, of the cases that somebody wants to see; ``None`` of all others.
     """
 
     case_id: str
@@ -176,6 +181,7 @@ class Sample:
     reruns: int = 0
     of: tuple[str | None, str | None] = (None, None)
     error_type: str | None = None
+    texts: tuple[str | None, str | None] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

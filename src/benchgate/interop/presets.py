@@ -48,7 +48,12 @@ PRESETS: Final = {
         what="a test run of deepeval",
         known=({"testCases"},),
         layout=Layout(
-            fields={"case": ("name",), "input": ("input",), "target": ("expectedOutput",)}
+            fields={
+                "case": ("name",),
+                "input": ("input",),
+                "target": ("expectedOutput",),
+                "answer": ("actualOutput",),
+            }
         ),
         scores=("success", "metricsData"),
         lists=("testCases", "conversationalTestCases"),
@@ -65,6 +70,7 @@ PRESETS: Final = {
                 "error": ("error_message",),
                 "input": ("inputs",),
                 "target": ("expected_output",),
+                "answer": ("output",),
             },
         ),
         scores=("assertions", "scores", "labels"),
@@ -79,6 +85,7 @@ PRESETS: Final = {
                 "trial": ("id",),
                 "error": ("error",),
                 "input": ("inputs",),
+                "answer": ("outputs",),
             },
             where={"parent_run_id": ""},
         ),
@@ -96,6 +103,7 @@ PRESETS: Final = {
                 "error": ("error",),
                 "input": ("input",),
                 "target": ("expected",),
+                "answer": ("output",),
             },
             where={"is_root": "true"},
         ),
@@ -113,6 +121,7 @@ PRESETS: Final = {
                 "error": ("error",),
                 "input": ("vars",),
                 "target": ("testCase.assert",),
+                "answer": ("response.output",),
             },
         ),
         scores=("success", "score", "namedScores"),
@@ -126,7 +135,12 @@ PRESETS: Final = {
         what="a report in the Common Test Report Format",
         known=({"reportFormat", "results"}, {"tool", "summary", "pending", "tests"}),
         layout=Layout(
-            fields={"case": ("case",), "error": ("error",), "reruns": ("retries",)},
+            fields={
+                "case": ("case",),
+                "error": ("error",),
+                "reruns": ("retries",),
+                "answer": ("failure",),
+            },
             asks_for_trials=True,
         ),
         scores=("status",),
@@ -140,7 +154,12 @@ PRESETS: Final = {
         what="a report of pytest-json-report",
         known=({"exitcode", "root", "summary"},),
         layout=Layout(
-            fields={"case": ("nodeid",), "error": ("error",), "reruns": ("reruns",)},
+            fields={
+                "case": ("nodeid",),
+                "error": ("error",),
+                "reruns": ("reruns",),
+                "answer": ("failure",),
+            },
             letters={"xfailed": 0.0, "xpassed": 1.0},
             asks_for_trials=True,
         ),
@@ -155,7 +174,7 @@ PRESETS: Final = {
     "evalplus": Preset(
         what="results of EvalPlus",
         known=({"task_id", "base_status"},),
-        layout=Layout(fields={"case": ("task_id",), "trial": ("trial",)}),
+        layout=Layout(fields={"case": ("task_id",), "trial": ("trial",), "answer": ("solution",)}),
         scores=("measured",),
         lists=("eval",),
         overall="plus",
@@ -175,7 +194,9 @@ PRESETS: Final = {
     "openai-evals": Preset(
         what="events of OpenAI evals",
         known=({"spec", "eval_name"}, {"run_id", "event_id", "sample_id"}),
-        layout=Layout(fields={"case": ("sample_id",)}, where={"type": "match"}),
+        layout=Layout(
+            fields={"case": ("sample_id",), "answer": ("data.sampled",)}, where={"type": "match"}
+        ),
         scores=("measured",),
         lists=(),
         overall="correct",
@@ -184,7 +205,14 @@ PRESETS: Final = {
     "lm-eval": Preset(
         what="samples of lm-evaluation-harness",
         known=({"doc_id", "doc", "target"}, {"filtered_resps"}),
-        layout=Layout(fields={"case": ("doc_id",), "input": ("doc",), "target": ("target",)}),
+        layout=Layout(
+            fields={
+                "case": ("doc_id",),
+                "input": ("doc",),
+                "target": ("target",),
+                "answer": ("filtered_resps", "resps"),
+            }
+        ),
         scores=("measured",),
         lists=(),
         made=rules.made_for_lm_eval,

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchgate.report.cases import CaseView
+    from benchgate.report.source import OfLogs
     from benchgate.report.view import RunView
 
 MAX_CHARACTERS: Final = 60_000
@@ -31,13 +32,14 @@ COLUMNS: Final = 100
 PLAIN: Final = re.compile(r"[A-Za-z0-9_.:/+= -]+")
 
 
-def markdown_of(paths: Iterable[Path]) -> str:
+def markdown_of(paths: Iterable[Path], *, of_logs: OfLogs | None = None) -> str:
     """
     Return the summary of some runs and proofs.
 
+    :param of_logs: what else is known of two logs that were judged just now.
     :raises ArtifactError: one cannot be read.
     """
-    return markdown([view_of(read_source(path), outputs=False) for path in paths])
+    return markdown([view_of(read_source(path, of_logs), outputs=False) for path in paths])
 
 
 def markdown(views: list[RunView]) -> str:
