@@ -416,6 +416,8 @@ def choices(annotation: Any) -> Iterator[Any]:
 def others(value: Any, annotation: Any) -> Iterator[Any]:
     """Yield other values of the same kind, and then of any: the first that the model takes is the forged one."""
     yield from choices(annotation)
+    if models_in(annotation):
+        yield None
     if isinstance(value, bool):
         yield not value
     elif isinstance(value, int):
@@ -550,6 +552,7 @@ WORDS: Final[dict[str, str]] = {
     "baseline.report.parts.*": "^baseline: report.parts is",
     "baseline.report.digests.system": "plan.json.digests.baseline is",
     "baseline.report.digests.checkpoint": "plan.json.digests.baseline is",
+    "baseline.report.task_class": r"^baseline: cases/\S+\.task_class is ",
     "baseline.sha256": "^its baseline is not ",
     "checkpoint_problems": "a scored output belongs to another checkpoint",
     "labels": "^it lacks 1 label of ",
@@ -572,14 +575,20 @@ WORDS: Final[dict[str, str]] = {
 """What is said of a leaf that is not named by its path."""
 
 
-def named(leaf: str) -> str:
-    """Return how a leaf is named in a message."""
-    short = re.sub(r"^(baseline\.)?report\.", "", leaf)
-    if short.startswith("policy."):
-        return f"^decided with {short.removeprefix('policy.')} = "
-    if short.startswith("per_case."):
-        return r"cases/\S+\.result\." + re.escape(short.removeprefix("per_case."))
-    return re.escape(short)
+def named(leaf: str, who: str) -> str:
+    """Return how a message begins that names a leaf."""
+    if leaf.startswith("policy."):
+        return f"^decided with {leaf.removeprefix('policy.')} = "
+    more = r"(\.\S+)?(:| is) "
+    side = "baseline: " if leaf.startswith("baseline.report.") else ""
+    inside = leaf.removeprefix("baseline.")
+    if inside.startswith("report.per_case."):
+        return rf"^{side}cases/\S+\.result\.{inside.removeprefix('report.per_case.')}{more}"
+    if who == "`plan.json`":
+        return rf"^plan\.json\.{inside.removeprefix('report.')}{more}"
+    if inside.startswith("report."):
+        return f"^{side}{inside}{more}"
+    return f"^{leaf}{more}"
 
 
 def test_a_decision_follows_from_its_record_without_those_before_it(runs):
@@ -599,5 +608,5 @@ def test_a_forged_fact_is_contradicted(runs, leaf):
     finally:
         run.restore()
     shown = [re.sub(r"\.\d+(?=[. ])", "", fault) for fault in faults]
-    wanted = WORDS.get(row_of(leaf, WORDS) or "", named(leaf))
+    wanted = WORDS.get(row_of(leaf, WORDS) or "", named(leaf, WHO[leaf]))
     assert any(re.search(wanted, fault) for fault in shown), faults
