@@ -4,7 +4,7 @@ Recomputes a run's record from the facts in it.
 Facts are the results of the trials, the severities, the policy, what the baseline was. Ids, aggregates, evidence,
 decision and verdict follow from these and are recomputed. Some things follow from nothing in the record and are taken
 as given: objections of further gates, the class's tier and the tiers' bars, and what the file of a baseline had that
-is gone.
+is gone. docs/reference/facts.md says of each fact who contradicts it.
 """
 
 from __future__ import annotations
