@@ -29,6 +29,7 @@ BETTER: Final = {
     "not_worse": "it is not worse by more than the margin",
     "no_regression": "it does no worse on any of these cases",
 }
+ALL_MET: Final = "every condition is met"
 BEGINNING: Final = 240
 END: Final = 160
 """Characters of a reason that are shown, for its end often says what to do; the record has all of it."""
@@ -105,7 +106,9 @@ class DecisionView:
             rise = self.figures.safety.delta if self.figures else None
             allowed = ", and harm rose by no more than is allowed"
             harm = allowed if rise is not None and rise > 0 else " and does no more harm"
-            better = BETTER[self.policy.claim] if self.policy else "every condition is met"
+            better = ALL_MET
+            if self.policy is not None:
+                better = BETTER.get(self.policy.claim, ALL_MET)
             return f"{after} may replace {before}: {better}{'' if rise is None else harm}"
         reason = self.by_weight[0]
         if reason.code == "baseline_missing":
