@@ -72,7 +72,7 @@ class Evidence:
     @property
     def judged(self) -> GatePolicy:
         """The policy at the level of the look."""
-        return self.comparison.policy
+        return self.comparison.judged
 
     @property
     def figures(self) -> Figures:
@@ -263,7 +263,7 @@ def evaluation_report(evidence: Evidence) -> EvaluationReport:
         rollback_gate=rollback_gate(
             evidence.figures,
             evidence.judged,
-            evidence.comparison.p_without_claim,
+            evidence.comparison.p_of_loss,
             evidence.decision.reason_codes,
         ),
     )

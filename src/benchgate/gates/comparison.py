@@ -45,14 +45,8 @@ if TYPE_CHECKING:
 AGAINST: Final = frozenset({"case_regressed", "newly_failing_cases", "critical_case_regressed"})
 """Reasons of a certificate that single results give: no later one takes them back, so the decision has them too."""
 
-OF_A_LEVEL: Final = (
-    "_weighed",
-    "with_unscored_against",
-    "with_new_solved",
-    "with_rest_at_best",
-    "p_without_claim",
-)
-"""What is made once for all looks that have the same level."""
+OF_A_LOOK: Final = ("facts", "judged", "blockers", "over_seen")
+"""What is another at each look, even if that has the same level."""
 
 
 class Comparison:
@@ -76,14 +70,13 @@ class Comparison:
     def at(self, look: Look | None) -> Self:
         """Return the comparison at another look; what was made stays if that has the same level."""
         other = type(self)(replace(self.facts, look=look), advice=self._advice)
-        if other.policy == self.policy:
-            for name in OF_A_LEVEL:
-                if name in self.__dict__:
-                    other.__dict__[name] = self.__dict__[name]
+        if other.judged == self.judged:
+            kept = {name: made for name, made in vars(self).items() if name not in OF_A_LOOK}
+            vars(other).update(kept)
         return other
 
     @cached_property
-    def policy(self) -> GatePolicy:
+    def judged(self) -> GatePolicy:
         """The policy at the level of the look."""
         return judged_at(self.facts.policy, number_of(self.facts.look))
 
@@ -130,7 +123,7 @@ class Comparison:
     def _weighed(self) -> tuple[Figures | None, tuple[Blocker, ...]]:
         if self.sides is None:
             return None, ()
-        return weigh_arms(*self.sides, self.policy, advice=self._advice)
+        return weigh_arms(*self.sides, self.judged, advice=self._advice)
 
     @property
     def figures(self) -> Figures | None:
@@ -142,34 +135,39 @@ class Comparison:
         """The trials without a score on which a promotion may depend, by side; empty if there are none."""
         if self.figures is None:
             return ""
-        return unscored(self.figures, self.policy)
+        return unscored(self.figures, self.judged)
 
     @cached_property
     def with_unscored_against(self) -> Figures | None:
         """With these at the values that speak most against the candidate; ``None`` if nobody knows which these are."""
         if self.figures is None:
             return None
-        sides = against_candidate(self.figures, self.policy)
+        sides = against_candidate(self.figures, self.judged)
         if sides is None:
             return None
-        return weigh(*sides, self.policy, advice=False)
+        return weigh(*sides, self.judged, advice=False)
 
     @property
     def new_cases(self) -> tuple[str, ...]:
         """The ids of the cases that the baseline lacks, and that were not compared."""
         return ()
 
-    @cached_property
+    @property
     def with_new_solved(self) -> Figures | None:
         """With these, as if the baseline had solved them; ``None`` if there are none."""
         return None
 
-    @cached_property
+    @property
+    def new_cases_said(self) -> tuple[Blocker, ...]:
+        """What a run said of its new cases, where nobody has them."""
+        return ()
+
+    @property
     def over_seen(self) -> VectorFacts | str | None:
         """The facts over the cases of all looks, or their outcome; ``None`` if all cases are as they were."""
-        return None
+        raise NotImplementedError
 
-    @cached_property
+    @property
     def with_rest_at_best(self) -> tuple[Remark, ...]:
         """Of a run that stopped early, why the best results of the rest would not promote it; empty if they might."""
         return ()
@@ -185,11 +183,11 @@ class Comparison:
         return self.figures
 
     @cached_property
-    def p_without_claim(self) -> float | None:
+    def p_of_loss(self) -> float | None:
         """One-sided p of "the candidate is worse", whatever the claim is; ``None`` if there is none."""
         if self.figures is None:
             return None
-        return p_of_loss(self.figures, self.policy)
+        return p_of_loss(self.figures, self.judged)
 
 
 class VectorComparison(Comparison):
@@ -217,10 +215,15 @@ class VectorComparison(Comparison):
         """Return what the run that the scores are of said; nothing where nobody knows one."""
         return self.facts.blockers
 
-    @cached_property
+    @property
     def over_seen(self) -> str | None:
         """The outcome over the cases of all looks, as that run said."""
         return self.facts.over_seen
+
+    @property
+    def new_cases_said(self) -> tuple[Blocker, ...]:
+        """What that run said of its new cases."""
+        return self.facts.new_cases
 
 
 class RunComparison(Comparison):
@@ -374,7 +377,7 @@ class RunComparison(Comparison):
         if self.sides is None or not self.new_cases:
             return None
         solved = counted_as_best(self.whole, self.sides[0], self.facts.policy)
-        figures, _ = weigh_arms(solved, self.whole, self.policy, advice=False)
+        figures, _ = weigh_arms(solved, self.whole, self.judged, advice=False)
         return figures
 
     @cached_property

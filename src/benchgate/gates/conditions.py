@@ -34,6 +34,7 @@ class Condition(NamedTuple):
     :param rejects: it is evidence against the candidate; all others hold, because the evidence is not sufficient.
     :param is_blind: the figures do not speak about the candidate, so that nothing is concluded from them.
     :param looks_again: its step is more evidence, and so another look at the baseline.
+    :param is_of_run: it follows from a run, and no scores of its two sides tell it.
     """
 
     headline: str = ""
@@ -45,6 +46,7 @@ class Condition(NamedTuple):
     rejects: bool = False
     is_blind: bool = False
     looks_again: bool = False
+    is_of_run: bool = False
 
     def applies(self, policy: GatePolicy) -> bool:
         """Return whether a policy asks for it; one of ``safety = "optional"`` does if there are penalties."""
@@ -69,13 +71,17 @@ CONDITIONS: Final[Mapping[str, Condition]] = {
         "some cases have no usable result, so that nothing can be compared",
         step="give complete runs, one sample per case and repetition",
         is_blind=True,
+        is_of_run=True,
     ),
-    "stopped": Condition(step="improve the candidate: the rest would not help", is_blind=True),
+    "stopped": Condition(
+        step="improve the candidate: the rest would not help", is_blind=True, is_of_run=True
+    ),
     "too_many_unscored": Condition(
         "too many trials ended in an error, which says little about it",
         "fix the errors, then run again",
         "run the samples that erred again in their harness, and give the new log",
         is_blind=True,
+        is_of_run=True,
     ),
     "unscored_decide": Condition(
         "whether it is good enough depends on results that are missing",
@@ -87,6 +93,7 @@ CONDITIONS: Final[Mapping[str, Condition]] = {
     "new_cases_decide": Condition(
         "whether it is good enough depends on cases that the baseline lacks",
         step="run the baseline on the new cases: benchgate pin --extend --task-class CLASS --yes",
+        is_of_run=True,
     ),
     "cases_changed_the_answer": Condition(
         "whether it is good enough depends on cases that were retired or changed after a look",
@@ -108,6 +115,7 @@ CONDITIONS: Final[Mapping[str, Condition]] = {
         "label outputs, of this run or of others that it observed: benchgate report RUN --labels 40",
         limit="observer and people agree on at least {0.observer_min_agreement:g}",
         switches=("observer_min_agreement",),
+        is_of_run=True,
     ),
     "looks_mismatch": Condition(
         "looks at this baseline were declared otherwise before the first",
@@ -120,6 +128,7 @@ CONDITIONS: Final[Mapping[str, Condition]] = {
     "checkpoint_mismatch": Condition(
         "the results may belong to another checkpoint",
         "fix which checkpoint is played, then run again",
+        is_of_run=True,
     ),
     "case_mismatch": Condition(
         "the two sides did not do the same cases",
@@ -136,7 +145,9 @@ CONDITIONS: Final[Mapping[str, Condition]] = {
     ),
     "zero_variance": Condition(step="set score_range, so that a bound can decide"),
     "block_severity_failure_mode": Condition(
-        "something happened that must never happen", rejects=True
+        "something happened that must never happen",
+        rejects=True,
+        is_of_run=True,
     ),
     "critical_case_regressed": Condition(
         "a case that must not fail fails now",
@@ -196,6 +207,7 @@ CURED: Final = frozenset({"incomplete_run", "baseline_mismatch"})
 """Conditions that an incomplete run of either side fails; its cause says what to do."""
 
 REASONS: Final = tuple(CONDITIONS)
+OF_RUN: Final = frozenset(code for code, one in CONDITIONS.items() if one.is_of_run)
 REJECTING: Final = frozenset(code for code, one in CONDITIONS.items() if one.rejects)
 INCOMPARABLE: Final = frozenset(code for code, one in CONDITIONS.items() if one.is_blind)
 
@@ -239,7 +251,7 @@ def step_after_rejection(comparison: Comparison, codes: Sequence[str]) -> str | 
         return None
     if not comparison.figures.safety.chance_rejections:
         return None
-    return steps.harm_by_chance(comparison.figures, comparison.policy)
+    return steps.harm_by_chance(comparison.figures, comparison.judged)
 
 
 def _telling(codes: Sequence[str]) -> str:
@@ -261,7 +273,7 @@ def _step_for(code: str, comparison: Comparison, look: JudgedLook | None) -> str
         return "add cases: after so many candidates so few cannot promote"
     if comparison.figures is None:
         return NO_STEP
-    return step(comparison.figures, comparison.policy)
+    return step(comparison.figures, comparison.judged)
 
 
 def _is_lost(look: JudgedLook | None) -> bool:

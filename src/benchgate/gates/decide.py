@@ -172,7 +172,7 @@ def _outcome(codes: Collection[str], objections: Collection[Objection] = ()) -> 
 
 def _objections(comparison: Comparison, figures: Figures | None) -> Iterator[Blocker]:
     """Yield what objects if these are the figures, those of the comparison or of one of its variants."""
-    policy = comparison.policy
+    policy = comparison.judged
     before = {code for code, _ in comparison.blockers}
     if figures is None or not INCOMPARABLE.isdisjoint(before):
         return
@@ -223,6 +223,7 @@ def _seen_objection(over_seen: str | None) -> Iterator[Blocker]:
 
 def _new_cases_objection(comparison: Comparison) -> Iterator[Blocker]:
     """Yield that it is no promotion if the baseline had solved the new cases."""
+    yield from comparison.new_cases_said
     if comparison.with_new_solved is None:
         return
     codes = _codes_with(comparison, comparison.with_new_solved)

@@ -51,12 +51,14 @@ class VectorFacts(Facts):
     :param noted: notes on what they were read from.
     :param blockers: of a run whose record is not there, the conditions that failed and that no scores tell.
     :param over_seen: of such a run, the outcome over the cases of all looks; ``None`` if these were as they had been.
+    :param new_cases: of such a run, that it would be no promotion if the baseline had solved the new cases.
     """
 
     sides: tuple[Arm, Arm]
     noted: tuple[Blocker, ...] = ()
     blockers: tuple[Blocker, ...] = ()
     over_seen: str | None = None
+    new_cases: tuple[Blocker, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

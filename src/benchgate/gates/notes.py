@@ -30,7 +30,7 @@ def notes(comparison: Comparison) -> Iterator[Blocker]:
         yield from _imputed("baseline", figures.baseline, "best")
         yield from _imputed("candidate", figures.candidate, "worst")
         yield from _unequal(figures.baseline, figures.candidate)
-        yield from _of_figures(figures, comparison.policy)
+        yield from _of_figures(figures, comparison.judged)
 
 
 def _new_cases(new: Sequence[str], compared: int) -> Iterator[Blocker]:

@@ -11,6 +11,7 @@ from benchgate.artifacts.proof import evidence_files
 from benchgate.artifacts.run_evidence import OWN_RECORD, evidence_of, run_files
 from benchgate.artifacts.run_kinds import PromotionReport, RecordRef, RunRecord
 from benchgate.gates.comparison import Comparison
+from benchgate.gates.conditions import OF_RUN
 from benchgate.gates.decide import Decided, decide
 from benchgate.gates.decision import PREFIX, Objection
 from benchgate.gates.facts import VectorFacts
@@ -113,22 +114,27 @@ def _files_of_sides(folder: Path) -> dict[str, bytes] | None:
 
 def _with_run(facts: VectorFacts, proof: ProofBundle) -> VectorFacts:
     """
-    Return the facts with what a proof says of its run, which no scores tell.
+    Return the facts with what a proof says of its run, as far as no scores tell it.
 
-    Whatever that is, it keeps the candidate from promotion, and so may be believed.
+    Nobody can check that without the record. It keeps the candidate from promotion, so that it may be believed.
     """
     if proof.failure_analysis is None:
         return facts
     failed = proof.failure_analysis
-    told = {code.removeprefix(PREFIX) for code in decide(facts).decision.reason_codes}
     blockers = []
     objections = []
+    new_cases = []
     for prefixed, text in zip(failed.reasons, failed.details, strict=True):
         code = prefixed.removeprefix(PREFIX)
-        if code == prefixed or code in told:
-            continue
         if code.startswith(GATE):
             objections.append(Objection(gate=code.removeprefix(GATE), text=text))
-        else:
+        elif code == "new_cases_decide":
+            new_cases.append((code, text))
+        elif code in OF_RUN:
             blockers.append((code, text))
-    return replace(facts, blockers=tuple(blockers), objections=tuple(objections))
+    return replace(
+        facts,
+        blockers=tuple(blockers),
+        objections=tuple(objections),
+        new_cases=tuple(new_cases),
+    )

@@ -33,7 +33,7 @@ def judged(after, before=None, *, penalty=0.0, codes=(), **options):
         VectorFacts(policy=policy, sides=(arm(before or noisy(0.5)), arm(after, penalty)))
     )
     return rollback_gate(
-        made.figures, policy, made.comparison.p_without_claim, (*made.decision.reason_codes, *codes)
+        made.figures, policy, made.comparison.p_of_loss, (*made.decision.reason_codes, *codes)
     )
 
 
