@@ -174,7 +174,7 @@ def test_the_taxonomy_has_what_the_rubric_can_emit_and_no_more():
         for found in re.findall(r'"([a-z0-9]+(?:_[a-z0-9]+)+)"', (CLASS / name).read_text())
     }
     known = taxonomy()
-    axes = {*rubric.WEIGHTS, *rubric.NEGATIVE_WEIGHTS}
+    axes = {*rubric.WEIGHTS, *rubric.NEGATIVE_WEIGHTS, rubric.TESTS}
 
     assert set(rubric.PENALTIES) <= known.keys()
     assert known.keys() - quoted - {"downgrade"} == set()
