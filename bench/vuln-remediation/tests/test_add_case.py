@@ -34,7 +34,13 @@ from _benchgate_bench.vuln_remediation.tools.records import RecordError, facts_o
 from benchgate.testing import load_cases
 
 RECORDS = CLASS / "tools" / "records"
-RECENT = [case_id for case_id in CASES if case_id >= TWO]
+RECENT = [
+    case_id
+    for case_id in CASES
+    if case_id >= TWO and load(case_id).facts["fix_class"] != "direct-replaced"
+]
+"""A person says what may replace a dependency; nothing proposes it."""
+
 ANSWERED = ("049", "055", "056")
 """Cases that were made with npm's answer, which changes more than ladder's: their bounds are wider."""
 

@@ -43,7 +43,7 @@ from benchgate.loader.imports import bench_package
 from benchgate.testing import load_cases
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
 CLASS: Final = Path(__file__).resolve().parent.parent
 RECORDS: Final = Path(__file__).with_name("records")
@@ -139,7 +139,8 @@ def _said_otherwise(proposal: Any, given: argparse.Namespace) -> Any:
     if given.difficulty:
         proposal = replace(proposal, difficulty=given.difficulty)
     if given.leaving:
-        proposal = replace(proposal, fix_class="direct-replaced")
+        said = f"{', '.join(given.leaving)} replaced by {', '.join(given.joining) or 'code'}"
+        proposal = replace(proposal, fix_class="direct-replaced", observed=said)
     return proposal
 
 
@@ -188,7 +189,7 @@ def _careless(case_id: str, npm: Any) -> list[str]:
 
 def _write_input(folder: Path, given: argparse.Namespace, facts: list[dict[str, Any]]) -> None:
     from _benchgate_bench.vuln_remediation.lockfile import package_name
-    from _benchgate_bench.vuln_remediation.systems.npmjson import lock_text
+    from _benchgate_bench.vuln_remediation.systems.npmjson import lock_text, manifest_text
     from _benchgate_bench.vuln_remediation.tools.freeze import render
 
     folder.mkdir(parents=True)
@@ -198,11 +199,12 @@ def _write_input(folder: Path, given: argparse.Namespace, facts: list[dict[str, 
             continue
         target.parent.mkdir(parents=True, exist_ok=True)
         if re.fullmatch(r"package(-lock)?\.json", path.name):
-            _json(target, json.loads(path.read_text(encoding="utf-8")))
+            held = json.loads(path.read_text(encoding="utf-8"))
+            target.write_text(manifest_text(held), encoding="utf-8")
         else:
             target.write_bytes(path.read_bytes())
     lock = json.loads((folder / "package-lock.json").read_text(encoding="utf-8"))
-    frozen = frozen_for(_asking(lock, given.joining), facts, read_metadata(given.metadata))
+    frozen = frozen_for(lock, facts, read_metadata(given.metadata), given.joining)
     (folder / "registry.json").write_text(render(frozen), encoding="utf-8")
     for path, entry in lock["packages"].items():
         known = frozen.get(package_name(path, entry), {"versions": {}})["versions"]
@@ -214,23 +216,19 @@ def _write_input(folder: Path, given: argparse.Namespace, facts: list[dict[str, 
     _json(folder / "advisory.json", {**public[0], **({"also": public[1:]} if public[1:] else {})})
 
 
-def _asking(lock: Mapping[str, Any], names: list[str]) -> dict[str, Any]:
-    """Return a lock whose project asks for further packages too."""
-    root = lock["packages"][""]
-    asked = {**root.get("dependencies", {}), **dict.fromkeys(names, "*")}
-    return {**lock, "packages": {**lock["packages"], "": {**root, "dependencies": asked}}}
-
-
 def frozen_for(
-    lock: Mapping[str, Any], facts: list[dict[str, Any]], metadata: Mapping[str, Any]
+    lock: Mapping[str, Any],
+    facts: list[dict[str, Any]],
+    metadata: Mapping[str, Any],
+    joining: Collection[str] = (),
 ) -> dict[str, Any]:
-    """Return what of some metadata a case on these advisories needs."""
+    """Return what of some metadata a case on these advisories needs, with packages that may join the project."""
     from _benchgate_bench.vuln_remediation.tools.freeze import freeze
 
     gone: dict[str, list[str]] = {}
     for one in facts:
         gone.setdefault(one["package"], []).append(one["vulnerable_range"])
-    return freeze(metadata, lock, {*gone, *_near(lock, facts)}, gone)
+    return freeze(metadata, lock, {*gone, *joining, *_near(lock, facts)}, gone)
 
 
 def _near(lock: Mapping[str, Any], facts: list[dict[str, Any]]) -> set[str]:

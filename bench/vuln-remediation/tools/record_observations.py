@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from benchgate import BenchCase
 
 CLASS: Final = Path(__file__).resolve().parent.parent
+WORKERS: Final = 3
+"""Answers that are tested at once."""
+
 ANSWERS: Final = CLASS / "tests" / "answers"
 """For each case with code the folder of a person's right answer."""
 
@@ -42,22 +46,28 @@ def record(*, again: bool) -> int:
     from _benchgate_bench.vuln_remediation.observers import npm_test, runner, store
 
     known = {} if again else store.stored()
-    kept, failed = {}, 0
+    needed: dict[str, Any] = {}
     for name, case, output in (*answers(), *forced()):
-        if npm_test.untested(case, output) is not None:
-            continue
-        files = npm_test.project_of(case, output)
-        key = store.key_of(files)
-        if key in kept:
-            continue
-        try:
-            kept[key] = known[key] if key in known else npm_test.npm_test.run(case, files)
-        except runner.Unavailable as why:
-            failed += 1
-            sys.stdout.write(f"{name}: {why}\n")
-            continue
-        if key not in known:
-            sys.stdout.write(f"{name}: {said(kept[key])}\n")
+        if npm_test.untested(case, output) is None:
+            files = npm_test.project_of(case, output)
+            needed.setdefault(store.key_of(files), (name, case, files))
+    kept = {key: known[key] for key in needed.keys() & known.keys()}
+    waiting = {key: one for key, one in needed.items() if key not in known}
+    failed = 0
+    with ThreadPoolExecutor(WORKERS) as pool:
+        futures = {
+            key: pool.submit(npm_test.npm_test.run, *one[1:]) for key, one in waiting.items()
+        }
+        for key, future in futures.items():
+            try:
+                kept[key] = future.result()
+                told = said(kept[key])
+            except runner.Unavailable as why:
+                failed, told = failed + 1, str(why)
+            sys.stdout.write(f"{waiting[key][0]}: {told}\n")
+            sys.stdout.flush()
+            # What ends the command loses none of those before.
+            store.store({**known, **kept})
     store.store({**known, **kept} if failed else kept)
     sys.stdout.write(f"{len(kept)} observations, {failed} answers could not be tested\n")
     return min(failed, 1)
