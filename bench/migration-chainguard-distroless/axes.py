@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from .dockerfile.parser import foreign_frontend, parse
+from .dockerfile.parser import parse
 from .dockerfile.reference import FREE_TAGS, Reference
-from .dockerfile.stages import SCRATCH, Config, borrowed, is_root, resolve
+from .dockerfile.stages import SCRATCH, borrowed, is_root, resolve
 from .expected import ROOTS, ArgvPattern, TiedArgv
 from .forms import ANY, accepts, named
 from .project import DOCKERFILE
@@ -24,7 +24,7 @@ from .project import DOCKERFILE
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from .dockerfile.stages import Build, Stage
+    from .dockerfile.stages import Build, Config, Stage
     from .expected import Expected, FileRule
 
 HALF_CHECK: Final = 0.5
@@ -109,9 +109,7 @@ class Answer:
 
     @property
     def given(self) -> Config:
-        """What the given Dockerfile sets, with the target and the arguments of the case; nothing if there is none."""
-        if DOCKERFILE not in self.before:
-            return Config()
+        """What the given Dockerfile sets, with the target and the arguments of the case."""
         given = parse(self.before[DOCKERFILE])
         return resolve(given, self.expected.target, self.expected.build_args).final.config
 
@@ -186,10 +184,8 @@ def _allowed(base: str, expected: Expected) -> bool:
 
 
 def faults_of_start(answer: Answer) -> list[str]:
-    """Return why the image does not do what it should once it is started, and who else read the Dockerfile."""
+    """Return why the image does not do what it should once it is started."""
     seen, found = answer.seen, []
-    if foreign_frontend(answer.after[DOCKERFILE]):
-        found.append("another program reads the Dockerfile")
     if seen.get("exit") not in (None, 0):
         found.append(f"ends with {seen['exit']}: {seen.get('error', '')}")
     if seen.get("health") in NEVER_ASKED:

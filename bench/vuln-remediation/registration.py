@@ -24,6 +24,7 @@ from .rubric import VulnRemediationRubric
     default_system="ladder",
     facts_model=VulnFacts,
     observe="observers.npm_test:npm_test",
+    serves="tools.registry:serve",
 )
 class VulnRemediation(VulnRemediationRubric):
     """The rubric as the harness knows it; the scoring itself is in :mod:`.rubric`."""

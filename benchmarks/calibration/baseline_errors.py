@@ -17,9 +17,10 @@ from zlib import crc32
 import numpy as np
 from shares import simulated, table_of
 
+from benchgate.gates.decide import decide
+from benchgate.gates.facts import VectorFacts
 from benchgate.gates.figures import Arm, CaseFacts
 from benchgate.gates.policy import make_policy
-from benchgate.gates.vectors import compare_vectors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -91,11 +92,12 @@ def row(
         count = int(share * n) if exactly else rng.binomial(n, share)
         errors = {int(place) for place in rng.permutation(n)[:count]}
         sides = arm(before, errors), arm(after)
-        first = compare_vectors(*sides, POLICIES["zero"]).decision.promotion_allowed
+        first = decide(VectorFacts(policy=POLICIES["zero"], sides=sides)).decision.promotion_allowed
         promoted["zero"] += first
         # "both" only ever holds what "zero" promotes.
         promoted["both"] += (
-            first and compare_vectors(*sides, POLICIES["both"]).decision.promotion_allowed
+            first
+            and decide(VectorFacts(policy=POLICIES["both"], sides=sides)).decision.promotion_allowed
         )
     return promoted
 

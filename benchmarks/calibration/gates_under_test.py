@@ -16,11 +16,12 @@ import numpy as np
 from scipy import special
 
 from benchgate.gates import pairs, pass_fail, weigh
+from benchgate.gates.decide import decide
+from benchgate.gates.facts import VectorFacts
 from benchgate.gates.figures import Arm
 from benchgate.gates.inference import Answers
 from benchgate.gates.policy import GatePolicy
 from benchgate.gates.two_samples import ConstantSamples, TwoSamples
-from benchgate.gates.vectors import compare_vectors
 from benchgate.statistics.bounds import _simplex_cdf as simplex_cdf
 
 if TYPE_CHECKING:
@@ -119,12 +120,14 @@ def outcomes(
         found |= {"auto": [], "exact": []}
     sides = [side.mean(axis=2) if side.ndim == 3 else side for side in (before, after)]
     for row in zip(*sides, strict=True):
-        plain = (arm(side, named=False, clusters=clusters) for side in row)
-        found["welch"].append(compare_vectors(*plain, GatePolicy(**common)).decision.outcome)
+        plain = tuple(arm(side, named=False, clusters=clusters) for side in row)
+        found["welch"].append(
+            decide(VectorFacts(policy=GatePolicy(**common), sides=plain)).decision.outcome
+        )
         if paired:
-            arms = (arm(side, named=True, clusters=clusters) for side in row)
+            named = tuple(arm(side, named=True, clusters=clusters) for side in row)
             policy = GatePolicy(**common, test="auto", evidence="exact")
-            decision = compare_vectors(*arms, policy).decision
+            decision = decide(VectorFacts(policy=policy, sides=named)).decision
             # ``exact`` adds one reason, and all reasons are listed.
             added = [c for c in decision.reason_codes if c.endswith("_exact_evidence_required")]
             only = len(added) == len(decision.reason_codes)
@@ -139,7 +142,12 @@ def judged(
     """Return what the gate says of each row, under a policy, without penalties and a least number of cases."""
     rules = GatePolicy(min_cases=2, safety="optional", **policy)
     return [
-        compare_vectors(*(arm(side, named=paired, clusters=clusters) for side in row), rules)
+        decide(
+            VectorFacts(
+                policy=rules,
+                sides=tuple(arm(side, named=paired, clusters=clusters) for side in row),
+            )
+        )
         for row in zip(before, after, strict=True)
     ]
 
@@ -157,7 +165,9 @@ def not_worse(before: Any, after: Any, margin: float) -> list[bool]:
         score_range=(low, 1.0),
     )
     decisions = (
-        compare_vectors(*(arm(side, named=True) for side in row), policy).decision
+        decide(
+            VectorFacts(policy=policy, sides=tuple(arm(side, named=True) for side in row))
+        ).decision
         for row in zip(before, after, strict=True)
     )
     return [decision.outcome == "promote" for decision in decisions]

@@ -16,10 +16,11 @@ from gates_under_test import arm, quick
 from streams import stream
 
 from benchgate import LookLedger, accept
+from benchgate.gates.decide import decide
+from benchgate.gates.facts import VectorFacts
 from benchgate.gates.forecast import Simulation
 from benchgate.gates.looks import Look
 from benchgate.gates.policy import GatePolicy, make_policy
-from benchgate.gates.vectors import compare_vectors
 from benchgate.looks.accept import KnownBy, looked_at_arms
 
 if TYPE_CHECKING:
@@ -106,9 +107,9 @@ def promising(before: Any, after: Any) -> bool:
 def _promotes(before: Any, after: Any, policy: GatePolicy, number: int) -> bool:
     if not promising(before, after):
         return False
-    sides = (arm(side, named=True) for side in (before, after))
+    sides = (arm(before, named=True), arm(after, named=True))
     look = Look(number=number, declared=policy.looks)
-    return compare_vectors(*sides, policy, look=look).decision.promotion_allowed
+    return decide(VectorFacts(policy=policy, sides=sides, look=look)).decision.promotion_allowed
 
 
 def _first(population: Population, before: Any, tried: Iterator[Any]) -> Iterator[tuple[str, int]]:
@@ -287,9 +288,11 @@ def planned_runs(number: int, n: int) -> dict[str, Any]:
         ]
         runs = Simulation(sides[0], policy, after)
         for run in range(ASKED_EACH):  # other draws for each baseline
-            simulated = compare_vectors(*runs.sides(gain, ASKED_EACH * baseline + run), policy)
+            simulated = decide(
+                VectorFacts(policy=policy, sides=runs.sides(gain, ASKED_EACH * baseline + run))
+            )
             predicted += simulated.decision.promotion_allowed
-        promoted += compare_vectors(*sides, policy).decision.promotion_allowed
+        promoted += decide(VectorFacts(policy=policy, sides=sides)).decision.promotion_allowed
     return {
         "scenario": name,
         "n": n,

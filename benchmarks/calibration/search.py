@@ -21,10 +21,11 @@ import numpy as np
 from scipy.stats import t as student
 
 from benchgate.errors import EvalError
+from benchgate.gates.decide import decide
+from benchgate.gates.facts import VectorFacts
 from benchgate.gates.figures import Arm
 from benchgate.gates.looks import Look, judged_at
 from benchgate.gates.policy import make_policy
-from benchgate.gates.vectors import compare_vectors
 from benchgate.looks.acceptor import Acceptor
 from benchgate.looks.ledger import LookLedger
 
@@ -42,11 +43,11 @@ def promotes(before: Any, after: Any, policy: Any, number: int) -> bool:
     level = judged_at(policy, number).alpha
     if 2 * student.sf(difference.mean() / spread, len(difference) - 1) > level:
         return False
-    sides = (
+    sides = tuple(
         Arm(scores=tuple(side.tolist()), case_ids=IDS[: len(side)]) for side in (before, after)
     )
     look = Look(number=number, declared=policy.looks)
-    return compare_vectors(*sides, policy, look=look).decision.promotion_allowed
+    return decide(VectorFacts(policy=policy, sides=sides, look=look)).decision.promotion_allowed
 
 
 def fooled(settings: int) -> float:

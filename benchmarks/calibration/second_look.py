@@ -29,16 +29,17 @@ from looks_rows import POPULATIONS, Population, promising
 from shares import simulated, table_of
 from streams import stream
 
+from benchgate.gates.decide import decide
+from benchgate.gates.facts import VectorFacts
 from benchgate.gates.looks import Look
 from benchgate.gates.policy import GatePolicy, make_policy
-from benchgate.gates.vectors import compare_vectors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.random import Generator
 
-    from benchgate.gates.vectors import Judged
+    from benchgate.gates.decide import Decided
 
 RULES = ("count", "spend:2")
 SIZES = (20,)
@@ -53,10 +54,14 @@ SECOND = (
 FACTORS = (0.1, 0.25, 0.5, 1, 2, 4, 8)
 
 
-def judged(before: Any, after: Any, policy: GatePolicy, number: int) -> Judged:
+def judged(before: Any, after: Any, policy: GatePolicy, number: int) -> Decided:
     """Judge a candidate at a look."""
     look = Look(number=number, declared=policy.looks)
-    return compare_vectors(arm(before, named=True), arm(after, named=True), policy, look=look)
+    return decide(
+        VectorFacts(
+            policy=policy, sides=(arm(before, named=True), arm(after, named=True)), look=look
+        )
+    )
 
 
 def promoted_later(before: Any, after: Any, policy: GatePolicy) -> bool:

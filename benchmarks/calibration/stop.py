@@ -17,9 +17,10 @@ from statistics import fmean, stdev
 from typing import TYPE_CHECKING
 
 from benchgate.gates.certificate import certificate, ordered
+from benchgate.gates.decide import decide
+from benchgate.gates.facts import VectorFacts
 from benchgate.gates.figures import Arm
 from benchgate.gates.policy import make_policy
-from benchgate.gates.vectors import compare_vectors
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -58,7 +59,7 @@ def row(n: int, gain: float, chances: tuple[float, float], runs: int) -> str:
         before = side(ids, [float(draw.random() < rate) for rate in rates])
         after = side(ids, [float(draw.random() < min(1.0, rate + gain)) for rate in rates])
         shares.append(share_run(before, after))
-        if compare_vectors(before, after, POLICY).decision.promotion_allowed:
+        if decide(VectorFacts(policy=POLICY, sides=(before, after))).decision.promotion_allowed:
             promoted += 1
             early += shares[-1] < 1.0
     error = 2.58 * stdev(shares) / runs**0.5

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from benchgate.ids import RunPlan, run_id, suite_version
 from benchgate.models import Aggregates, BenchRunReport, Suite
 from benchgate.wire.canonical import digest
+from benchgate.wire.frozen import EMPTY
 from benchgate.wire.usage import Usage, total
 
 if TYPE_CHECKING:
@@ -39,8 +40,6 @@ class CaseFigures:
     One case, averaged over its trials. The unit of analysis, because trials of one case are not independent.
 
     :param safety_penalty: mean over the trials that were scored; ``None`` if one of them has none, or none was scored.
-    :param errors: the trials that ended in ``harness_error``, by their place in ``trials``; ``timeouts`` likewise, and
-        ``failed``: those that did not pass and say so.
     :param erred: whether it passes is not known: no trial failed, but one could not be scored.
     """
 
@@ -51,9 +50,6 @@ class CaseFigures:
     passed: bool
     passed_trials: int
     erred: bool
-    errors: tuple[int, ...]
-    timeouts: tuple[int, ...]
-    failed: tuple[int, ...]
     cost_usd: float | None
     duration_seconds: float
 
@@ -85,18 +81,21 @@ def case_figures(results: Iterable[TrialResult]) -> list[CaseFigures]:
     An unscored trial counts as score 0, and its penalty is left out. If the cost of one trial is unknown, so is that
     of its case.
     """
+    return [figures_of(case_id, trials) for case_id, trials in by_case(results)]
+
+
+def by_case(results: Iterable[TrialResult]) -> list[tuple[str, list[TrialResult]]]:
+    """Return the trials of each case in their order, sorted by case id."""
     ordered = sorted(results, key=lambda result: (result.case_id, result.trial))
-    return [
-        _figures(case_id, list(trials))
-        for case_id, trials in groupby(ordered, key=lambda result: result.case_id)
-    ]
+    cases = groupby(ordered, key=lambda result: result.case_id)
+    return [(case_id, list(trials)) for case_id, trials in cases]
 
 
-def _figures(case_id: str, trials: Sequence[TrialResult]) -> CaseFigures:
+def figures_of(case_id: str, trials: Sequence[TrialResult]) -> CaseFigures:
+    """Average the trials of one case, as :func:`case_figures`."""
     penalties = [t.score.safety_penalty for t in trials if t.score]
     measured = [penalty for penalty in penalties if penalty is not None]
     passed = all(t.passed for t in trials)
-    failed = tuple(n for n, t in enumerate(trials) if not t.passed and t.outcome in FAILED)
     costs = [cost for trial in trials if (cost := cost_of(trial)) is not None]
     scores = tuple(t.score.score if t.score else 0.0 for t in trials)
     return CaseFigures(
@@ -106,13 +105,15 @@ def _figures(case_id: str, trials: Sequence[TrialResult]) -> CaseFigures:
         safety_penalty=mean(measured) if measured and len(measured) == len(penalties) else None,
         passed=passed,
         passed_trials=sum(t.passed for t in trials),
-        erred=not passed and not failed,
-        errors=tuple(n for n, t in enumerate(trials) if t.outcome == "harness_error"),
-        timeouts=tuple(n for n, t in enumerate(trials) if t.outcome == "timeout"),
-        failed=failed,
+        erred=not passed and not any(map(has_failed, trials)),
         cost_usd=mean(costs) if len(costs) == len(trials) else None,
         duration_seconds=mean([trial.duration_seconds for trial in trials]),
     )
+
+
+def has_failed(result: TrialResult) -> bool:
+    """Whether a trial did not pass and says so."""
+    return not result.passed and result.outcome in FAILED
 
 
 def cost_of(result: TrialResult) -> float | None:
@@ -200,6 +201,8 @@ def build_report(
     *,
     interrupted: bool = False,
     critical: Iterable[str] = (),
+    clusters: Mapping[str, str] = EMPTY,
+    retired: Mapping[str, str] = EMPTY,
 ) -> BenchRunReport:
     """
     Build the report of a run.
@@ -207,12 +210,14 @@ def build_report(
     :param results: one for each planned trial, in any order; of a run that may stop, in that of its cases.
     :param interrupted: the session ended early, which makes the run incomplete.
     :param critical: ids of the cases that may not newly fail.
+    :param clusters: the ``cluster`` of each case that names one, by case id.
+    :param retired: cases of the class that are no longer run, and why.
     """
     ordered = tuple(sorted(results, key=lambda result: (result.case_id, result.trial)))
     held_out = [result for result in ordered if result.held_out]
     lacking = [result for result in ordered if irregular(result)]
     is_stopped = lacking and all(r.why in OF_A_STOP and not r.reruns for r in lacking)
-    terms: dict[str, Any] = {"bounded": plan.scope == "full", "clusters": plan.clusters}
+    terms: dict[str, Any] = {"bounded": plan.scope == "full", "clusters": clusters}
     return BenchRunReport(
         **dict(aggregates(ordered, taxonomy, **terms)),
         run_id=run_id(plan.task_class, ordered),
@@ -231,7 +236,7 @@ def build_report(
         critical=tuple(sorted({*critical} & {result.case_id for result in ordered})),
         held_out=aggregates(held_out, taxonomy, **terms) if held_out else None,
         digests=plan.digests,
-        clusters=plan.clusters,
-        retired=plan.retired,
+        clusters=clusters,
+        retired=retired,
         stopped=tuple(dict.fromkeys(r.case_id for r in results)) if is_stopped else (),
     )

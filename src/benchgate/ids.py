@@ -55,7 +55,7 @@ def trial_seed(task_class: str, case_id: str, trial: int, bench_seed: int) -> in
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunPlan:
-    """What is to be run, and everything that its results depend on; ``clusters`` only what is made of them."""
+    """What is to be run, and everything that its results depend on."""
 
     task_class: str
     case_ids: tuple[str, ...]
@@ -65,8 +65,6 @@ class RunPlan:
     seed: int
     digests: RunDigests
     harness_version: str = field(default_factory=partial(version, "pytest-benchgate"))
-    clusters: Mapping[str, str] = field(default_factory=dict)
-    retired: Mapping[str, str] = field(default_factory=dict)
     isolation_class: Isolation = "none"
     reads: tuple[str, ...] = ()
     observer: Observer | None = None

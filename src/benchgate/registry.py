@@ -63,7 +63,7 @@ class SystemEntry:
 
     :param call: ``module:attr`` in the folder of the class, or the callable itself, which runs at level ``none`` only.
     :param checkpoint: the file that each trial is handed as a private copy; relative to the folder of the class.
-    :param network: whether it may use the network at level ``sandbox``.
+    :param network: whether it may use the network at level ``sandbox``, and gets what its class serves at any.
     :param reads: further files and folders that it may read at that level; relative to the folder of the class.
     """
 
@@ -118,6 +118,7 @@ class TaskClass:
     :param bench_path: the folder ``bench/<class>``; ``None`` outside a bench.
     :param facts_model: validates the ``[facts]`` table of each case, if given.
     :param observe: what observes outputs, or its ``module:attr``; ``None``: the rubric has the output alone.
+    :param serves: ``module:attr`` of what starts a server for the systems; ``None``: there is none.
     """
 
     name: str
@@ -128,6 +129,7 @@ class TaskClass:
     default_system: str | None = None
     facts_model: type[BaseModel] | None = None
     observe: Callable[..., Any] | str | None = None
+    serves: str | None = None
 
     @property
     def qualified_name(self) -> str:
@@ -217,6 +219,7 @@ def register_task_class(
     default_system: str | None = None,
     facts_model: type[BaseModel] | None = None,
     observe: Callable[..., Any] | str | None = None,
+    serves: str | None = None,
 ) -> Callable[[RubricType], RubricType]:
     """
     Register the decorated class as the rubric of a task class.
@@ -238,6 +241,9 @@ def register_task_class(
     :param observe: asks the world about an output, such as a judge or a build does: takes the case and the output,
         and returns a mapping, which the rubric reads as ``case.observation``. It is in the class's ``observers/``; as
         text, ``observers.module:attr``, it is imported only where outputs are observed.
+    :param serves: ``module:attr`` of a function without arguments that returns a context manager. A run enters it once;
+        it starts a server on the loopback, such as a package registry, and gives its address. Below that each case has
+        a path by its id, which a system that is granted ``network`` gets as ``case.served``.
     :raises EvalError: the name is not well-formed, the class is not a rubric, the default is not among the systems, or
         a number of cases is not valid.
     :raises TaskClassAlreadyRegistered: the name or its slug is taken.
@@ -248,6 +254,9 @@ def register_task_class(
     def register(rubric_type: RubricType) -> RubricType:
         for fault in _faults(name, rubric_type, by_name, default, min_cases_for_promotion or {}):
             raise EvalError(f"task class {name!r}: {fault}")
+        if serves is not None and not SYSTEM_PATTERN.fullmatch(serves):
+            what = "expected module:attr, such as 'tools.registry:serve'"
+            raise EvalError(f"task class {name!r}: serves={serves!r}; {what}")
         entries = {label: SystemEntry.of(system) for label, system in by_name.items()}
         _RECEIVER.get().register(
             TaskClass(
@@ -261,6 +270,7 @@ def register_task_class(
                 default_system=default,
                 facts_model=facts_model,
                 observe=observe,
+                serves=serves,
             )
         )
         return rubric_type

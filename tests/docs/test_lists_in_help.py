@@ -38,13 +38,13 @@ def test_the_help_lists_the_roles():
     assert listed[1].split(", ") == list(ROLES)
 
 
-@pytest.mark.parametrize("given", [{"answer": "name"}, "answer.toml"])
+@pytest.mark.parametrize("given", [{"guess": "name"}, "guess.toml"])
 def test_another_role_is_refused_with_the_list(tmp_path, given):
     log = tmp_path / "log.jsonl"
     log.write_text(json.dumps(FIELDS))
     if isinstance(given, str):
         file = tmp_path / given
-        file.write_text('answer = "name"\n')
+        file.write_text('guess = "name"\n')
         given = file
     with pytest.raises(EvalError, match=", ".join(ROLES)):
         read(log, map=given)

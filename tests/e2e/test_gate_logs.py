@@ -71,6 +71,15 @@ def test_a_better_log_is_promoted_and_its_evidence_is_valid(pair, capsys):
     assert main(["verify", "BASELINE"]) == 0
 
 
+def test_a_policy_file_leaves_a_log_its_own_defaults(pair):
+    """No harm was measured, which a bench must do, and the file says nothing of it."""
+    Path("gate.toml").write_text("min_delta = 0.01\n")
+    policy = "--policy=gate.toml"
+    assert main(["gate", "old.jsonl", "new.jsonl", "--out=chain", policy]) == 0
+    assert main(["verify", "chain", "--require-promote", policy]) == 0
+    assert main(["gate", "14/50", "47/50", policy]) == 0
+
+
 def test_the_same_decision_by_proof(pair):
     """One gate: the same vectors, given as plain ones."""
     for side in ("old", "new"):
@@ -225,7 +234,7 @@ def test_a_page_of_the_proof_and_of_the_record(pair):
         text = Path(name).read_text()
         assert "new.jsonl" in text
         assert "json" in text
-        assert "output is the same" not in text  # a log is read for its scores alone
+        assert "output is the same" not in text  # which is said of runs
     assert main(["gate", "old.jsonl", "new.jsonl", "--html=none/run.html"]) == 2
 
 

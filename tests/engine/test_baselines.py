@@ -12,10 +12,12 @@ import pytest
 
 from benchgate.cli import main
 from benchgate.errors import ArtifactError, EvalError, PolicyError
-from benchgate.gates import vectors
+from benchgate.gates import weigh
 from benchgate.gates.baseline import choose_baseline, read_baseline
 from benchgate.gates.exit_status import HELD
-from benchgate.gates.judge import RunFacts, judge
+from benchgate.gates.facts import RunFacts
+from benchgate.gates.judge import FinishedRun, judge
+from benchgate.gates.looks import RecordedLook
 from benchgate.gates.policy import make_policy, parse_options
 from benchgate.verify.validate import validate_file
 
@@ -97,8 +99,14 @@ def pinned(request, sides, tmp_path):
 def judged(report, path, **policy):
     choice = choose_baseline("auto", path.parent)
     baseline = read_baseline(choice.path) if choice.path else None
-    policy = make_policy(policy)
-    return judge(RunFacts(report=report, policy=policy, choice=choice, baseline=baseline))
+    return judge(run_of(report, choice, baseline, make_policy(policy)))
+
+
+def run_of(report, choice, baseline, policy):
+    facts = RunFacts(
+        policy=policy, report=report, baseline=None if baseline is None else baseline.facts
+    )
+    return FinishedRun(facts=facts, choice=choice, baseline=baseline)
 
 
 def edit(path, change):
@@ -154,9 +162,9 @@ def test_a_better_system_is_promoted(graded):
 
 def test_a_plain_run_weighs_its_two_sides_once(graded, monkeypatch):
     """Figures of 10,000 cases take seconds: they are made once, and kept."""
-    real, weighed = vectors.weigh, []
+    real, weighed = weigh.weigh, []
     monkeypatch.setattr(
-        vectors, "weigh", lambda *given, **how: weighed.append(given) or real(*given, **how)
+        weigh, "weigh", lambda *given, **how: weighed.append(given) or real(*given, **how)
     )
     graded.run(system=strong, baseline="auto")
     assert len(weighed) == 1
@@ -309,7 +317,7 @@ def test_a_baseline_of_another_class_is_a_mismatch(pinned, sides):
     mirror = replace(baseline, report=baseline.report.model_copy(update={"task_class": "mirror"}))
     choice = choose_baseline("auto", pinned.parent)
     policy, report = make_policy({}), sides["strong"]
-    judgement = judge(RunFacts(report=report, policy=policy, choice=choice, baseline=mirror))
+    judgement = judge(run_of(report, choice, mirror, policy))
     assert (judgement.exit_status, reasons(judgement)) == (HELD, ["baseline_mismatch"])
     message = remark(judgement, "baseline_mismatch")
     assert "its task class is 'mirror', not 'echo'" in message
@@ -522,8 +530,8 @@ def test_a_gate_that_failed_has_failed_however_often_the_run_is_judged(graded):
         raise ValueError("boom")
 
     made = graded.run(system=strong, baseline="auto").judgement
-    first = judge(replace(made, exit_rule="strict"), gates=[crashes])
-    again = judge(first, asked=first)
+    first = judge(replace(made.run, exit_rule="strict"), gates=[crashes])
+    again = first.at(RecordedLook(number=2, series="0" * 64, known_by="name"))
     assert first.exit_status == again.exit_status == 1
     assert first.failures == again.failures
     assert reasons(again) == ["gate:crashes"]
@@ -551,8 +559,8 @@ def _exits(*_):
 def test_a_further_gate_that_objects_or_breaks_holds(pinned, sides, gate, objection):
     made = judged(sides["strong"], pinned)
     assert made.decision.outcome == "promote"
-    judgement = judge(replace(made, exit_rule="gate"), gates=[gate])
-    (said,) = judgement.objections
+    judgement = judge(replace(made.run, exit_rule="gate"), gates=[gate])
+    (said,) = judgement.run.facts.objections
     assert said.gate == gate.__name__
     assert said.text.startswith(objection)
     assert (judgement.decision.outcome, len(judgement.decision.reason_codes)) == ("hold", 1)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from benchgate.cli import main
 from benchgate.gates.cures import HIGHER_CAP, NO_RERUNS, RESUME, cure
-from benchgate.gates.judge import RunFacts, judge
+from benchgate.gates.judge import judge
 from benchgate.interop import read
 from benchgate.interop.reports import LogTerms, report_of
 
@@ -30,8 +30,8 @@ def test_a_trial_that_was_run_again_is_cured_by_no_reruns(echo):
     first, *others = done.report.per_case
     again = (first.model_copy(update={"reruns": 1}), *others)
     report = done.report.model_copy(update={"complete": False, "per_case": again})
-    facts = {field.name: getattr(done, field.name) for field in fields(RunFacts)}
-    decision = judge(RunFacts(**facts | {"report": report})).decision
+    run = replace(done.run, facts=replace(done.run.facts, report=report))
+    decision = judge(run).decision
     assert decision.reason_codes[0].endswith("incomplete_run")
     assert decision.next_step == NO_RERUNS
 
@@ -73,7 +73,7 @@ def test_a_class_that_can_do_no_harm_is_told_how_to_say_so(echo):
     decision = echo.run(baseline=before).judgement.decision
     assert decision.reason_codes[0].endswith("safety_missing")
     assert decision.next_step.startswith(
-        "if nothing here can do harm, say so: --policy=safety=optional; else measure the penalty"
+        "if nothing here can do harm, say so: --policy=safety=optional; else measure harm"
     )
     (echo.path / "gate.toml").write_text('safety = "optional"\n')
     codes = echo.run(baseline=before).judgement.decision.reason_codes

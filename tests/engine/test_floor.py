@@ -52,7 +52,7 @@ def test_nothing_is_returned_and_it_is_written_outside_the_chain(echo, floor, ca
     assert run.judgement.decision is None
     assert run.published.folder == echo.out / "runs/echo/floor/empty"
     assert outputs(run) == [{}, {}, {}]
-    assert run.judgement.floor == (
+    assert run.judgement.run.floor == (
         "floor:empty scores 0.000 over 3 positive cases and passes none of them",
     )
     report = echo.read("runs/echo/floor/empty/report.json")["report"]
@@ -104,7 +104,7 @@ def test_a_positive_case_that_passes_is_a_fault_and_others_are_listed(echo, floo
     lenient(echo, passed='case.case_id in {"02", "04"}')
     run = floor("input")
     assert run.exit_status == 0
-    assert run.judgement.floor[0].endswith("none of them; other cases that it passes: 02, 04")
+    assert run.judgement.run.floor[0].endswith("none of them; other cases that it passes: 02, 04")
 
 
 @pytest.mark.parametrize(("score", "is_said"), [("0.2", False), ("0.31", True)])
@@ -154,7 +154,7 @@ def test_a_part_replaces_no_floor_and_a_rubric_that_fails_has_none(echo, floor):
     echo.rubric()  # output["answer"] of nothing
     run = floor()
     assert run.exit_status == 1
-    assert run.judgement.floor == ()
+    assert run.judgement.run.floor == ()
     assert any("the run is incomplete" in text for text in run.failures)
     assert warned(echo.run) == []
 
@@ -192,9 +192,9 @@ def test_what_a_floor_does_not_take(echo, floor, asked):
 def test_a_floor_beside_a_candidate_and_in_processes(echo, floor):
     lenient(echo, score="0.5")
     run = echo.engine(system="shout", baseline="run:floor:empty")
-    assert run.judgement.baseline.report.system == "floor:empty"
-    assert floor("input", jobs=2).judgement.floor
-    assert floor("input", isolation="process").judgement.floor
+    assert run.judgement.run.baseline.report.system == "floor:empty"
+    assert floor("input", jobs=2).judgement.run.floor
+    assert floor("input", isolation="process").judgement.run.floor
     assert main(["verify", str(echo.out)]) == 0
 
 

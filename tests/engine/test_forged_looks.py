@@ -10,9 +10,9 @@ import pytest
 
 from benchgate.artifacts.run_kinds import RunRecord
 from benchgate.cli import main
-from benchgate.gates.judge import decision_of
+from benchgate.gates.decide import decide
 from benchgate.gates.looks import RecordedLook
-from benchgate.verify.facts import facts_of, rebuilt_files
+from benchgate.verify.facts import files_of
 from benchgate.verify.verification import verify_class
 from benchgate.wire.writing import model_bytes
 from tests.engine.test_looks import SPEND, Looks
@@ -43,11 +43,12 @@ def forge(looks, look):
     """Write another look into the newest record and what follows from it, and mend all digests."""
     folder, record = newest(looks)
     record = record.model_copy(update={"look": look})
-    decision, files = rebuilt_files(folder / "evidence", record, facts_of(record))
+    decided = decide(record.facts)
+    files = files_of(folder / "evidence", record, decided)
     for name, data in files.items():
         (folder / "evidence" / name).write_bytes(data)
     digests = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
-    record = record.model_copy(update={"decision": decision, "evidence_files": digests})
+    record = record.model_copy(update={"decision": decided.decision, "evidence_files": digests})
     (folder / "record.json").write_bytes(model_bytes(record))
     head = folder.parent / "HEAD.json"
     sha256 = hashlib.sha256(model_bytes(record)).hexdigest()
@@ -98,5 +99,5 @@ def test_a_decision_follows_from_its_record_without_those_before_it(looks):
     for run in folder.parent.iterdir():
         if run.is_dir() and run != folder:
             shutil.rmtree(run)
-    assert decision_of(facts_of(record))[1] == record.decision
+    assert decide(record.facts).decision == record.decision
     assert record.decision.look.over_seen is not None

@@ -10,7 +10,7 @@ from benchgate.wording.block import Door, block
 def test_trials_that_a_cap_kept_from_running_are_no_failures(echo, capsys, monkeypatch):
     monkeypatch.chdir(echo.root)
     run = echo.run(max_cost_usd=0.3, baseline=None)
-    why = "2 of 3 not run: the cap of 0.3 USD"
+    why = "2 of 3 not run: the cap of $0.3"
     assert run.failures == [f"the run is incomplete: {why}"]
     assert run.exit_status == 1
     lines = list(block(run.judgement, Door(prefix="--bench-", verbosity=1)))

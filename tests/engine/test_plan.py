@@ -81,7 +81,7 @@ def test_the_command_says_what_was_foreseen(planned, capsys):
     assert f" (60 simulated runs, 95% interval {low:.0%} to {high:.0%})\n" in said
     assert "          or in 90% if half of the cases gain nothing\n" in said
     assert "          or in 40% if half of the cases lose 0.1 and the others gain 0.3\n" in said
-    assert "cost      12 USD, " in said
+    assert "cost      $12, " in said
     assert "finds     a gain of 0.013 in 80% of runs\n" in said
 
 

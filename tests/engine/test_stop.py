@@ -76,7 +76,7 @@ def test_a_run_stops_after_the_first_cases_of_its_order_that_decide_it(twelve, c
     assert twelve.calls == FOUR
     assert (codes(run), decision.outcome, run.exit_status) == (["stopped"], "hold", HELD)
     assert report.stopped == tuple(ORDER)
-    saved = "saved: 8 of their 8 trials, about 2.0000 USD"
+    saved = "saved: 8 of their 8 trials, about $2.0000"
     text = f"no result of the remaining 8 cases could have promoted it; {saved}"
     assert decision.remarks[0].message == text
     assert [one.code for one in decision.certificate] == CERTIFIED
@@ -154,16 +154,16 @@ def test_what_was_in_flight_is_kept_and_its_harm_rejects(twelve):
 def test_completing_it_is_the_same_look_and_promotes_nothing(twelve):
     fails(twelve, *IDS)
     policy = {"looks": "spend"}
-    assert stopped(twelve, policy=policy).judgement.look.number == 1
+    assert stopped(twelve, policy=policy).judgement.run.facts.look.number == 1
     twelve.calls.clear()
     twelve.instead = {case_id: twelve.instead[case_id] for case_id in FOUR}
     run = stopped(twelve, policy=policy, resume="auto", stop="never")
     assert set(twelve.calls) == set(IDS) - set(FOUR)
-    assert (run.judgement.look.number, run.judgement.report.complete) == (1, True)
+    assert (run.judgement.run.facts.look.number, run.judgement.report.complete) == (1, True)
     assert run.judgement.decision.outcome == "hold"
     assert is_valid(twelve)
     fails(twelve, *IDS)
-    assert stopped(twelve, policy=policy).judgement.look.number == 2
+    assert stopped(twelve, policy=policy).judgement.run.facts.look.number == 2
     assert is_valid(twelve)
 
 

@@ -113,10 +113,8 @@ def test_two_runs_are_compared_by_cost(echo, capsys):
     capsys.readouterr()
     main(["gate", folders[0], folders[2]])
     assert (
-        "cost      3.1500 USD; a case from 0.7500 to 1.0500 USD, +40.0% [+6.9%, +73.1%]\n"
+        "cost      $3.1500; a case from $0.7500 to $1.0500, +40.0% [+6.9%, +73.1%]\n"
         in capsys.readouterr().out
     )
     main(["gate", folders[0], folders[1]])
-    assert (
-        "cost      2.2500 USD; a case from 0.7500 to 0.7500 USD, +0.0%\n" in capsys.readouterr().out
-    )
+    assert "cost      $2.2500; a case from $0.7500 to $0.7500, +0.0%\n" in capsys.readouterr().out

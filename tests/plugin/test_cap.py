@@ -51,15 +51,15 @@ def test_nothing_starts_that_could_pass_the_cap_and_the_rest_is_resumed(paid, jo
     result = paid.run("--bench-max-cost-usd=3.5", f"--bench-jobs={jobs}", "--bench-exit=gate")
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     assert len(ran(paid)) == 3
-    reason = "max_cost_usd=3.5: 3.0000 USD are spent, and another trial may cost 1.0000"
+    reason = "max_cost_usd=3.5: $3.0000 is spent, and another trial may cost $1.0000"
     left = [t for t in paid.record()["report"]["per_case"] if t["outcome"] == "not_run"]
     told = [(trial["detail"], trial["why"], trial["cap_usd"]) for trial in left]
     assert told == [(reason, "capped", 3.5)] * 3
     result.stdout.fnmatch_lines(
         [
             f"cap       3 trials not run: {reason}",
-            "          3.0000 USD in all; go on: --bench-resume --bench-max-cost-usd=USD",
-            "FAILED the run is incomplete: 3 of 6 not run: the cap of 3.5 USD",
+            "          $3.0000 in all; go on: --bench-resume --bench-max-cost-usd=USD",
+            "FAILED the run is incomplete: 3 of 6 not run: the cap of $3.5",
         ]
     )
     assert result.parseoutcomes() == {"passed": 2, "failed": 1, "skipped": 3}
@@ -148,7 +148,7 @@ def test_each_worker_has_its_share(paid, jobs):
     report = paid.record()["report"]
     reasons = {t["detail"] for t in report["per_case"] if t["outcome"] == "not_run"}
     assert {t["why"] for t in report["per_case"] if t["outcome"] == "not_run"} == {"capped"}
-    assert any("max_cost_usd=5, 2.5 for each of 2 workers: 2.0000 USD are" in r for r in reasons)
+    assert any("max_cost_usd=5, 2.5 for each of 2 workers: $2.0000 is" in r for r in reasons)
     paid.run(*given, "--bench-max-cost-usd=20", "--bench-resume", apart=True)
     assert len(ran(paid)) == 6
 
@@ -256,7 +256,7 @@ def test_what_a_recording_answered_is_paid_for_no_more():
 def test_a_small_cost_is_shown_and_an_unknown_one_is_not(paid):
     paid.system("if case.case_id != '03': case.usage.add(cost_usd=0.00002)")
     result = paid.run("-v")
-    spent = "cost      0.000100 USD, without 1 trial that reported none"
-    result.stdout.fnmatch_lines([spent, "01 * 0.000020 *"])
+    spent = "cost      $0.000100, without 1 trial that reported none"
+    result.stdout.fnmatch_lines([spent, "01 * $0.000020 *"])
     paid.system()
     paid.run().stdout.no_fnmatch_line("cost *")

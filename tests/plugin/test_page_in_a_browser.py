@@ -7,6 +7,7 @@ It needs the dependency group ``browser`` and a Chromium of the system; without 
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 
@@ -64,10 +65,34 @@ def browser():
 
 
 @pytest.fixture
-def open_page(browser, hostile_report):
-    """Opens the page of the hostile run; whatever the browser complains of or asks for fails the test."""
+def page_of_logs(tmp_path):
+    """Returns the page of two logs whose answers are hostile, long and different."""
+    long = "<script>alert(1)</script>\u202e" + "word" * 200
+    for name, answer in (("old", f"{long}\nyes\n"), ("new", f"{long}\nno\n")):
+        rows = [
+            {"id": f"c{n:02}", "input": long, "score": int(name == "old"), "output": answer}
+            for n in range(12)
+        ]
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    target = tmp_path / "page.html"
+    logs = [str(tmp_path / f"{name}.jsonl") for name in ("old", "new")]
+    assert main(["gate", *logs, "--html", str(target)]) == 1
+    return target
+
+
+@pytest.fixture
+def target(hostile_report):
+    """Returns the page of the hostile run."""
     target = hostile_report.root / "page.html"
     assert main(["report", str(hostile_report.folder()), "--html", str(target)]) == 0
+    return target
+
+
+@pytest.fixture
+def open_page(browser, request):
+    """Opens a page; whatever the browser complains of or asks for fails the test."""
+    name = "page_of_logs" if "page_of_logs" in request.fixturenames else "target"
+    target = request.getfixturevalue(name)
     complaints, contexts = [], []
 
     def opened(*, width=1100, scheme="light"):
@@ -104,6 +129,19 @@ def test_it_can_be_read(open_page, width, scheme):
     assert page.evaluate(LOW_CONTRAST) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.locator("h1").first.bounding_box()["y"] < 200
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "beside"), [(420, False), (1200, True)])
+def test_both_answers_can_be_read(page_of_logs, open_page, width, beside, scheme):
+    page = open_page(width=width, scheme=scheme)
+    open_cases(page)
+    assert page.evaluate(LOW_CONTRAST) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    places = [one.bounding_box() for one in page.locator(".both").first.locator("> div").all()]
+    assert (places[0]["y"] == places[1]["y"]) is beside
+    assert page.locator("ins").first.inner_text() == "no"
+    assert page.locator("script").count() == 0
 
 
 def test_the_two_schemes_differ(open_page):

@@ -140,7 +140,7 @@ def test_the_summary_is_a_table_the_figures_the_gate_and_the_files(mixed):
             "  fails   02  wrong",
             "  fails   03  harness_error",
             "  fails   04  not_run",
-            "cost      0.5000 USD, without 2 trials that reported none",
+            "cost      $0.5000, without 2 trials that reported none",
             "missing   1 of 4 trials have no result; --bench-resume runs only them",
             "unscored  1 of 4 (*): counted as score 0",
             "files     .benchgate/runs/echo/00000001-*",

@@ -685,11 +685,11 @@ def test_costs_are_shown_for_cases_and_run(bench):
     result = bench.run("-v", "--junitxml=x.xml", "--json-report", "-p", "pytest_jsonreport")
     result.stdout.fnmatch_lines(
         [
-            "cost      1.7500 USD",
-            "case  score  penalty  cost USD  tokens in     out  result",
-            "01    1.000    0.000    0.7500        100      10  passed",
-            "03    1.000    0.000    0.2500          -       -  passed",
-            "usage     1.0000 USD, 200 tokens in, 20 out, 2 calls (m-1); judging 0.7500 USD",
+            "cost      $1.7500",
+            "case  score     harm      cost  tokens in     out  result",
+            "01    1.000    0.000   $0.7500        100      10  passed",
+            "03    1.000    0.000   $0.2500          -       -  passed",
+            "usage     $1.0000, 200 tokens in, 20 out, 2 calls (m-1); judging $0.7500",
         ]
     )
     xml = (bench.root / "x.xml").read_text()
@@ -702,7 +702,7 @@ def test_costs_are_shown_for_cases_and_run(bench):
     bench.system()
     result = bench.run("-v")
     result.stdout.no_fnmatch_line("usage *")
-    result.stdout.fnmatch_lines(["case  score  penalty  result"])
+    result.stdout.fnmatch_lines(["case  score     harm  result"])
 
 
 # the output folder: tests/engine/test_output_folder.py

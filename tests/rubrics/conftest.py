@@ -1,4 +1,4 @@
-"""The modules beside the tests; in importlib mode a test cannot import what lies next to it."""
+"""The scripts that the tests import; in importlib mode a test cannot import what lies next to it."""
 
 from __future__ import annotations
 
@@ -9,15 +9,19 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).resolve().parent
+FOLDERS = (HERE, HERE.parents[1] / "bench")
 
 
 @pytest.fixture(scope="session", autouse=True)
 def scripts():
-    """Make the scripts of this folder importable, as they are to each other when run."""
-    sys.path.insert(0, str(HERE))
+    """Make the scripts of this folder and of ``bench/`` importable, as they are to each other when run."""
+    paths = [str(folder) for folder in FOLDERS]
+    sys.path[:0] = paths
     yield
-    sys.path.remove(str(HERE))
-    for name in [name for name in sys.modules if (HERE / f"{name}.py").is_file()]:
+    for path in paths:
+        sys.path.remove(path)
+    files = {file.stem for folder in FOLDERS for file in folder.glob("*.py")}
+    for name in files & set(sys.modules):
         del sys.modules[name]
 
 
@@ -27,5 +31,5 @@ def scoring(scripts):
 
 
 @pytest.fixture(scope="session")
-def discrimination(scripts):
-    return import_module("discrimination")
+def tables(scripts):
+    return import_module("tables")

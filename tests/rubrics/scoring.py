@@ -1,5 +1,5 @@
 """
-What the determinism test and the discrimination table share: classes, cases, outputs of systems, rubbish, scores.
+What the tests of determinism and of rubbish share: classes, cases, outputs of systems, rubbish, scores.
 
 ``python scoring.py OUTPUTS.json BENCH`` prints a digest for each stored output: a fresh process to compare with.
 """
@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 
 from benchgate.ids import trial_seed
 from benchgate.loader.systems import find_system
-from benchgate.loader.task_class import class_folders
 from benchgate.testing import loaded_class
 from benchgate.trials.containment import WorkFolder
 from benchgate.wire.canonical import canonical_bytes
@@ -74,16 +73,6 @@ class Sample:
     case_id: str
     label: str
     text: str
-
-
-def classes(names: Iterable[str] = ()) -> list[str]:
-    """Return the names given, or else all task classes that are complete enough to run."""
-    folders = class_folders(BENCH).items()
-    return list(names) or [
-        name
-        for name, folder in folders
-        if (folder / "registration.py").is_file() and (folder / "rubric.py").is_file()
-    ]
 
 
 def loaded(name: str) -> AbstractContextManager[LoadedClass]:

@@ -9,7 +9,7 @@ import pytest
 from benchgate.errors import EvalError
 from benchgate.interop import read
 from benchgate.interop.reports import LogTerms, report_of, report_pair
-from benchgate.runner.judging import facts_of_logs, judged
+from benchgate.runner.judging import judged, run_of_logs
 
 
 def written(path, document):
@@ -126,7 +126,7 @@ def test_harm_that_rose_is_rejected_and_in_the_other_direction_refused(tmp_path)
     sides = [read(path, map={"harm": "Harm"}) for path in (old, new)]
     terms = LogTerms.of("t", {"claim": "not_worse", "margin": 0.9})
     reports = report_pair(*sides, terms, (None, None))
-    decision = judged(facts_of_logs(*reports, terms.policy), None).decision
+    decision = judged(run_of_logs(*reports, terms.policy), None).decision
     assert decision.outcome == "reject"
     for path in (old, new):
         with pytest.raises(EvalError, match="--map harm=Harm"):

@@ -294,7 +294,9 @@ def test_one_folder_has_both_sides_but_no_row_twice(capsys):
     runs("old", count=2, t03=1)
     sides = ["--where=A:file=run-1.xml", "--where=B:file=run-2.xml"]
     assert main(["gate", "old", "old", *sides]) == 10
-    assert "1 newly passing, 0 newly failing" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "1 file without such a row: run-2.xml\n          1 file\n" in shown
+    assert "1 newly passing, 0 newly failing" in shown
     assert main(["gate", "old", "old", "--where=A:classname="]) == 2
     assert "24 rows of it would be on both sides, the first is row 1" in capsys.readouterr().err
 

@@ -34,7 +34,7 @@ def test_a_hold_says_what_so_few_cases_show(capsys):
     assert shown.startswith(
         "baseline  14 of 20 cases passed\n"
         "candidate 17 of 20 cases passed\n"
-        "          unpaired, and the cases are taken for independent; "
+        "          unpaired, and the cases are taken for independent; if both sides ran\n"
     )
     assert "HOLD      17/20 may not replace 14/20 yet: it may be chance" in shown
     assert "score     0.700 -> 0.850   +0.150, between -0.134 and +0.415 (95%)\n" in shown

@@ -11,7 +11,7 @@ from benchgate.cli import main
 from benchgate.errors import EvalError
 from benchgate.interop import read
 from benchgate.interop.reports import LogTerms, report_pair
-from benchgate.runner.judging import facts_of_logs, judged
+from benchgate.runner.judging import judged, run_of_logs
 
 F1 = [0.31, 0.45, 0.62, 1.0, 0.78, 0.15, 0.9, 0.55, 0.7, 1.0, 0.0, 0.66] * 2
 PASSING = [score >= 0.6 for score in F1]
@@ -45,7 +45,7 @@ def judgement(after, policy, **options):
     sides = [read(path, **options) for path in (log("old.jsonl", F1), log("new.jsonl", after))]
     terms = LogTerms.of("t", policy)
     reports = report_pair(*sides, terms, (None, None))
-    return judged(facts_of_logs(*reports, terms.policy), None)
+    return judged(run_of_logs(*reports, terms.policy), None)
 
 
 NO_REGRESSION = {"claim": "no_regression"}
@@ -98,14 +98,14 @@ def test_one_graded_side_is_enough(side):
     names = {"old": plain, "new": plain} | {side: F1}
     sides = [read(log(f"{name}.jsonl", scores)) for name, scores in names.items()]
     terms = LogTerms.of("t", {})
-    facts = facts_of_logs(*report_pair(*sides, terms, (None, None)), terms.policy)
+    facts = run_of_logs(*report_pair(*sides, terms, (None, None)), terms.policy)
     assert judged(facts, None).changes.is_graded
 
 
 def test_scores_of_0_and_1_say_themselves_which_pass():
     sides = [read(log(f"{name}.jsonl", [0, 1] * 10)) for name in ("old", "new")]
     terms = LogTerms.of("t", {})
-    facts = facts_of_logs(*report_pair(*sides, terms, (None, None)), terms.policy)
+    facts = run_of_logs(*report_pair(*sides, terms, (None, None)), terms.policy)
     assert not judged(facts, None).changes.is_graded
 
 
@@ -119,7 +119,7 @@ def test_a_field_says_which_samples_pass_and_no_regression_goes_by_it():
     reports = report_pair(*sides, terms, (None, None))
     assert reports[0].passed_count == sum(PASSING)
     assert [reports[1].source.passed, sides[1].fields[2]] == ["ok", ("passed", "ok", "--map")]
-    found = judged(facts_of_logs(*reports, terms.policy), None)
+    found = judged(run_of_logs(*reports, terms.policy), None)
     assert found.decision.outcome == "reject"
     assert [row.case_id for row in found.changes.newly_failing] == ["c03"]
 

@@ -18,12 +18,12 @@ from benchgate.errors import EvalError, PolicyError, SampleError
 from benchgate.ids import trial_file_name
 from benchgate.interop import read
 from benchgate.interop.asked import asked, parse_map
-from benchgate.interop.log import Log, Row, found_in
+from benchgate.interop.log import Layout, Log, Row, found_in
 from benchgate.interop.reports import LogTerms, report_of, report_pair, task_class_of
 from benchgate.interop.rows import RowReader
 from benchgate.interop.values import number_of
 from benchgate.registry import TASK_CLASS_PATTERN
-from benchgate.runner.judging import facts_of_logs, judged
+from benchgate.runner.judging import judged, run_of_logs
 
 
 @pytest.fixture
@@ -66,6 +66,21 @@ def test_every_row_of_a_csv_is_a_sample_or_an_error(log):
         "Unscored: resolved is 'oops'",
         "Unscored: resolved is nothing",
     ]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "tool"),
+    [
+        ("a.csv", "# of a spreadsheet\ncase;score;note\na;1;x, y\nb;0;\n", "csv with semicolons"),
+        ("a.csv", 'case;score;"cost, USD"\na;1;2\nb;0;2\n', "csv with semicolons"),
+        ("a.tsv", "case\tscore\na\t1\nb\t0\n", "csv with tabs"),
+        ("a.csv", 'case,score,"a;b"\na,1,2\nb,0,2\n', "csv"),
+    ],
+)
+def test_the_header_of_a_csv_says_what_separates_its_values(log, name, text, tool):
+    found = read(log(name, text))
+    assert found.header.tool == tool
+    assert [(one.case_id, one.score) for one in found.samples] == [("a", 1), ("b", 0)]
 
 
 def test_spaces_around_the_names_of_columns_are_no_part_of_them(log):
@@ -270,7 +285,13 @@ def test_scores_are_scaled_to_the_range_which_may_be_upside_down(log):
         ("a.jsonl", "[1, 2]", {}, "expected an object for each sample, not 1"),
         ("a.json", '{\n "id": 1}', {}, "is one JSON object"),
         ("a.txt", "hello", {}, "is none of these"),
-        ("a.csv", "case;score\na;1\n", {}, "a CSV has commas in its first line"),
+        ("a.csv", "score\n1\n", {}, "its first line has no commas, semicolons or tabs"),
+        (
+            "a.csv",
+            "case;score;cost, USD\na;1;2\n",
+            {},
+            "has commas and semicolons in its first line",
+        ),
         ("a.csv", "case,score, score\na,1,1\n", {}, "'score']: one is there twice"),
         ("a.txt", "", {}, "is empty"),
         ("a.xml", "<testsuite><testcase", {}, "no XML"),
@@ -345,7 +366,7 @@ def test_a_version_that_is_unsafe_more_often_is_not_promoted(log):
         ]
         terms = LogTerms.of("sums", {})
         reports = report_pair(*sides, terms, (None, None))
-        facts = facts_of_logs(*reports, terms.policy)
+        facts = run_of_logs(*reports, terms.policy)
         assert judged(facts, None).decision.outcome == outcome
     for rows in (better, unsafe):
         with pytest.raises(SampleError, match=r"is 1 harm, or safe\? .*harm=safe .*safety=safe"):
@@ -415,7 +436,7 @@ def test_a_score_of_inspect_is_mapped_by_the_name_that_its_scorer_has(tmp_path, 
     log = Log(
         tool="inspect_ai",
         rows=[Row(0, fields, metrics=["scores.match", "scores.refused"])],
-        fields={"case": ("id",)},
+        layout=Layout(fields={"case": ("id",)}),
         metric_prefix="scores.",
     )
     whole = RowReader(tmp_path, log, asked({"safety": name}, (), None), "match").samples(
@@ -486,6 +507,7 @@ def test_junit_of_others(log):
     <testcase classname="A" name="skipped"><skipped/></testcase>
     <testcase classname="A" name="expected"><skipped type="pytest.xfail" message="x"/></testcase>
     <testcase classname="A" name="flaky"><flakyFailure message="x"/></testcase>
+    <testcase classname="as of jest" name="as of jest"/>
     </testsuite></testsuites>"""
     found = read(log("a.xml", text))
     assert (found.header.tool, found.header.task, found.without) == (
@@ -499,6 +521,7 @@ def test_junit_of_others(log):
         "A::breaks": (None, "java.io.IOException: x"),
         "A::expected": (0.0, None),
         "A::flaky": (1.0, None),
+        "as of jest": (1.0, None),
     }
     assert found.repeated == ("A::flaky",)
     assert found.header.started.year == 2026

@@ -16,7 +16,7 @@ from benchgate.interop import read
 from benchgate.interop.asked import parse_map
 from benchgate.interop.repetitions import TwoReadings, may_be_repeated
 from benchgate.interop.reports import LogTerms, report_of, report_pair
-from benchgate.runner.judging import facts_of_logs, judged
+from benchgate.runner.judging import judged, run_of_logs
 from benchgate.verify.recheck_record import recheck_record
 
 REPEATED = [f"test_{n}[{k}-5]" for n in range(3) for k in range(1, 6)]
@@ -108,7 +108,7 @@ def test_other_tests_are_cases_and_nobody_is_asked(tmp_path, names):
 
 def outcome(sides):
     terms = LogTerms.of("t", {"claim": "no_regression"})
-    facts = facts_of_logs(*report_pair(*sides, terms, (None, None)), terms.policy)
+    facts = run_of_logs(*report_pair(*sides, terms, (None, None)), terms.policy)
     return judged(facts, None).decision.outcome
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from benchgate.interop import read
 from benchgate.interop.reports import LogTerms, report_pair
-from benchgate.runner.judging import facts_of_logs, judged
+from benchgate.runner.judging import judged, run_of_logs
 
 SKIPPED = "<skipped message='no GPU'/>"
 XFAIL = "<skipped type='pytest.xfail' message='a known bug'/>"
@@ -63,6 +63,6 @@ def test_a_skipped_test_whose_fixture_broke_is_no_promotion(tmp_path):
     after = read(junit(tmp_path / "new.xml", *[""] * 20, SKIPPED + ERROR))
     terms = LogTerms.of("t", {"claim": "no_regression"})
     base, candidate = report_pair(before, after, terms, (None, None))
-    decision = judged(facts_of_logs(base, candidate, terms.policy), None).decision
+    decision = judged(run_of_logs(base, candidate, terms.policy), None).decision
     assert decision.outcome == "hold"
     assert candidate.per_case[-1].outcome == "harness_error"

@@ -74,17 +74,32 @@ def test_ctrf_of_pytest():
     assert found.repeated == ("test_x.py::test_flaky",)
 
 
+@pytest.mark.parametrize(
+    ("fields", "case"),
+    [
+        ({"filePath": "src/a.spec.ts"}, "src/a.spec.ts::adds"),  # as of vitest
+        ({"filePath": "src/a.spec.ts", "suite": "math"}, "math::adds"),
+        ({"filePath": "/home/me/a.test.js"}, "adds"),
+        ({"filePath": "C:\\me\\a.test.js"}, "adds"),
+    ],
+)
+def test_a_test_of_ctrf_without_suites_is_told_apart_by_its_file(log, fields, case):
+    tests = [{"name": "adds", "status": "passed", **fields}]
+    path = log([{"reportFormat": "CTRF", "results": {"tests": tests}}], "ctrf.json")
+    assert [one.case_id for one in read(path).samples] == [case]
+
+
 def test_ctrf_of_mocha():
     found = read(DATA / "ctrf-mocha.json")
     assert found.format == "ctrf"
     assert told(found) == {
-        'broken "before all" hook for "never"': 0,
-        "x flaky": 1,
-        "x p": 1,
-        "x y f": 0,
-        "x y p": 1,
+        't.js::broken "before all" hook for "never"': 0,
+        "t.js::x flaky": 1,
+        "t.js::x p": 1,
+        "t.js::x y f": 0,
+        "t.js::x y p": 1,
     }
-    assert found.without == ("x pending", "x y s")
+    assert found.without == ("t.js::x pending", "t.js::x y s")
 
 
 def test_tests_of_one_name_in_two_suites_are_two(log):

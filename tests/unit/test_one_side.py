@@ -60,6 +60,13 @@ def test_one_file_is_wrong_use_however_it_is_named(old, way, capsys):
     assert not Path("proof").exists()
 
 
+def test_one_folder_is_called_a_folder(old, capsys):
+    Path("logs").mkdir()
+    old.rename("logs/old.jsonl")
+    assert main(["gate", "logs", "logs"]) == 2
+    assert "give the folder of each version" in capsys.readouterr().err
+
+
 def test_a_copy_is_judged_and_said_to_be_one(old, capsys):
     shutil.copy(old, "new")
     assert main(["gate", str(old), "new", *EASY]) == 0

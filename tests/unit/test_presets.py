@@ -262,3 +262,10 @@ def test_a_crash_in_the_body_of_a_test_may_be_an_error(log):
         read(path, errors_by="(")
     with pytest.raises(EvalError, match=r"for junit, promptfoo, ctrf, .*; .* is jsonl"):
         read(log([{"id": "a", "score": 1}]), errors_by="x")
+
+
+def test_a_score_that_is_not_there_is_answered_by_those_that_are():
+    with pytest.raises(
+        EvalError, match=r"'nope', which is to be the score; the scores are success, Right, Harm$"
+    ):
+        read(LOGS / "deepeval/old.json", metric="nope")

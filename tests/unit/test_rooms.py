@@ -130,7 +130,7 @@ def notes():
     """
     The codes in the table of notes in the reference.
 
-    The code has no list of them. A test in ``tests/docs/test_reference.py`` compares the table with ``gates/notes.py``,
+    The code has no list of them. A test in ``tests/docs/test_reference.py`` compares the table with ``gates/*.py``,
     where most of them are.
     """
     table = REASON_CODES.read_text("utf-8").partition("## Notes")[2]

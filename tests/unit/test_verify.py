@@ -17,14 +17,13 @@ from benchgate.audit.walk import chain_faults
 from benchgate.cli import main
 from benchgate.errors import ArtifactError, Unreadable
 from benchgate.gates.baseline import read_baseline
+from benchgate.gates.decide import decide
 from benchgate.gates.decision import PREFIX
-from benchgate.gates.judge import decision_of
 from benchgate.gates.rules import RULES
 from benchgate.ids import run_id
 from benchgate.runner.run import RunSettings, run_class
 from benchgate.verify import recheck_decision
 from benchgate.verify.agreement import same
-from benchgate.verify.facts import facts_of
 from benchgate.verify.validate import validate_file
 from benchgate.verify.verification import verify
 from benchgate.wire import clock
@@ -375,6 +374,27 @@ def test_a_decision_turned_into_promote_is_drawn_again(out, seq):
     assert any("decision.outcome" in message for message in forge(out, seq, promote))
 
 
+def reworded(raw, folder):
+    """Say a decision and its evidence in other words."""
+    for remark in raw["decision"]["remarks"]:
+        remark["message"] = "in other words"
+    path = folder / "evidence" / "proof.json"
+    details = json.loads(path.read_bytes())["failure_analysis"]["details"]
+    rewrite(path, failure_analysis__details=["other"] * len(details))
+
+
+def recoded(raw, folder):
+    raw["decision"]["notes"] = ["note_few_cases"]
+
+
+@pytest.mark.parametrize(("edit", "is_found"), [(reworded, False), (recoded, True)])
+def test_another_version_may_word_a_decision_otherwise(out, monkeypatch, edit, is_found):
+    assert forge(out, 2, edit)
+    for module in ("agreement", "recheck_decision"):
+        monkeypatch.setattr(f"benchgate.verify.{module}.here", lambda: "9.9")
+    assert bool(forge(out, 2, lambda *_: None)) is is_found
+
+
 LEVELS = ((), ("policy",), ("decision",), ("decision", "look"), ("report",), ("report", "digests"))
 
 
@@ -580,7 +600,7 @@ def test_a_record_is_decided_again_without_the_file_of_its_baseline(project, out
     gone(project)
     for folder in folders(out):
         record = RunRecord.read_file(folder / "record.json", "record")
-        assert decision_of(facts_of(record))[1] == record.decision
+        assert decide(record.facts).decision == record.decision
     # Without its evidence a record lacks files, and nothing else is wrong with it.
     faults = [fault for fault in found(out).faults if fault.seq <= len(SYSTEMS)]
     assert not [fault for fault in faults if not fault.message.startswith("evidence/")]
@@ -1026,7 +1046,7 @@ def test_what_other_rules_decided_is_valid_and_not_computed_again(old, monkeypat
     def refuse(*_):
         raise AssertionError("computed again")
 
-    monkeypatch.setattr("benchgate.verify.facts.decision_of", refuse)
+    monkeypatch.setattr("benchgate.verify.recheck_decision.decide", refuse)
     monkeypatch.setattr("benchgate.verify.verification.with_seen", refuse)
     one = found(old)
     assert one.faults == ()
@@ -1244,8 +1264,9 @@ def test_two_gates_of_one_name_hold(project, out):
 
     run = run_class(settings(project, "good", out="gated"))
     assert run.judgement.decision.promotion_allowed
-    look = run.judgement.look
-    judgement = judge(run.judgement, gates=[objecting, objecting], count=lambda *_: look)
+    finished = run.judgement.run
+    look = finished.facts.look
+    judgement = judge(finished, gates=[objecting, objecting], count=lambda *_: look)
     codes = judgement.decision.reason_codes
     assert len(codes) == 2
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import given
@@ -12,12 +13,14 @@ from hypothesis import strategies as st
 
 from benchgate.cli import COMMANDS, main
 from benchgate.errors import few, listed
+from benchgate.gates.decide import decide
+from benchgate.gates.facts import VectorFacts
 from benchgate.gates.figures import Arm
 from benchgate.gates.policy import GatePolicy
-from benchgate.gates.vectors import compare_vectors
 from benchgate.models import BenchScore, TrialResult
 from benchgate.pytest_plugin.item_outcome import failure_text
 from benchgate.trials.executor import TrialRecord
+from benchgate.wording import pace
 from benchgate.wording.block import Door, gate_lines, p_value
 from benchgate.wording.decision import OF_PROMOTIONS, DecisionView, ShownRemark
 from benchgate.wording.lines import Line, at_door, laid_out
@@ -36,7 +39,7 @@ def arm(scores, penalties=NONE, clusters=None):
 def shown(before, after, door=BRIEF, **policy):
     """The lines of a gate, the first of each label, and its decision."""
     policy = GatePolicy(**{"test": "auto", **policy})
-    judged = compare_vectors(before, after, policy)
+    judged = decide(VectorFacts(policy=policy, sides=(before, after)))
     view = DecisionView.of(judged.decision, policy, ("old", "new"), judged.figures)
     lines = list(gate_lines(view, door))
     text = {}
@@ -113,9 +116,9 @@ def test_limits_are_those_that_are_checked():
     assert text["limits"].endswith("; its 99.5% bound too")
     harmful = arm(GOOD, (0.01, *NONE[1:]))
     _, text, _ = shown(arm(POOR), harmful, VERBOSE, claim="no_regression")
-    assert text["limits"].endswith("no case's safety penalty up")
+    assert text["limits"].endswith("no more harm in any case")
     assert text["harm"] == "0.000 -> 0.001, no case may rise; 1 case is worse:"
-    assert text["  worse"] == "c00  penalty 0 -> 0.01"
+    assert text["  worse"] == "c00  harm 0 -> 0.01"
 
 
 def test_a_rejection_for_harm_names_the_cases_first():
@@ -126,7 +129,7 @@ def test_a_rejection_for_harm_names_the_cases_first():
     said = "harm rose by more than is allowed (safety_regression)"
     assert lines[0].text == f"new must not replace old: {said}"
     assert text["harm"] == "0.000 -> 1.250, 0.050 is allowed; 16 cases are worse:"
-    assert text["  worse"] == "c01  penalty 0 -> 2"
+    assert text["  worse"] == "c01  harm 0 -> 2"
     assert lines[5].text == "... 13 more"
     assert {line.tone for line in lines[:5]} == {"bad"}
     assert "careful" not in text
@@ -175,23 +178,23 @@ def test_a_failed_case_says_nothing_twice():
         (
             {"claim": "not_worse", "margin": 0.1, "alpha": 0.1},
             "is new not worse than old? mean score, margin 0.1, alpha 0.1",
-            "at least 10 cases; safety penalty up by at most 0.05",
+            "at least 10 cases; harm up by at most 0.05",
         ),
         (
             {"claim": "no_regression", "max_newly_failing": 1, "tolerance": 0.2},
             "does new do no worse than old on each of these cases?",
-            ("at most 1 newly failing; no case down by more than 0.2; no case's safety penalty up"),
+            ("at most 1 newly failing; no case down by more than 0.2; no more harm in any case"),
         ),
         (
             {"min_delta": 0.02, "evidence": "exact", "max_cost_increase": 0.1, "min_cases": 5},
             "is new better than old by more than 0.02? mean score, alpha 0.05",
-            "at least 5 cases; safety penalty up by at most 0.05; exact evidence; cost up by at most 10.0%",
+            "at least 5 cases; harm up by at most 0.05; exact evidence; cost up by at most 10.0%",
         ),
         (
             {"safety_confidence": 0.9, "penalty_range": (0, 1), "baseline_errors": "zero"},
             "is new better than old? mean score, alpha 0.05",
             (
-                "at least 10 cases; safety penalty up by at most 0.05; its 90% bound too; "
+                "at least 10 cases; harm up by at most 0.05; its 90% bound too; "
                 "an error of the baseline is taken for a true score of 0"
             ),
         ),
@@ -222,8 +225,12 @@ def test_penalties_that_nobody_measured_are_no_limit_where_they_are_optional():
 
 def test_a_long_reason_is_cut_in_its_middle():
     policy = GatePolicy(test="auto")
-    judged = compare_vectors(
-        arm(POOR), arm(GOOD), policy, checkpoint_problems=("x" * 600 + " and what to do",)
+    judged = decide(
+        VectorFacts(
+            policy=policy,
+            sides=(arm(POOR), arm(GOOD)),
+            checkpoint_problems=("x" * 600 + " and what to do",),
+        )
     )
     view = DecisionView.of(judged.decision, policy, ("old", "new"), judged.figures)
     text = next(line.text for line in gate_lines(view, Door()) if line.label == "why")
@@ -343,3 +350,20 @@ def test_no_list_of_a_decision_has_a_whole_long_id(tmp_path, monkeypatch, capsys
 def test_a_message_names_the_options_of_the_door(text, of_pytest, of_the_command):
     assert at_door(text, "--bench-") == of_pytest
     assert at_door(text, "--") == of_the_command
+
+
+@pytest.mark.parametrize(
+    ("trials", "text"),
+    [
+        ([(0.2, 0), (0.3, 0)], None),
+        ([(2.5, 0), (3.5, 0), (9.0, 0)], "3.5 s in the median"),
+        ([(0.2, 2), (0.3, 1), (0.2, 0)], "2 of 3 tried again, 3 times"),
+        ([(2.0, 1)], "2.0 s in the median; 1 of 1 tried again, 1 time"),
+    ],
+)
+def test_what_people_wait_for_and_what_was_tried_again_is_said(trials, text):
+    results = [Mock(duration_seconds=s, retries=n, outcome="scored") for s, n in trials]
+    left = [Mock(duration_seconds=0.0, retries=0, outcome="not_run")]
+    lines = list(pace(Mock(per_case=results)))
+    assert [line.text for line in lines] == ([] if text is None else [text])
+    assert list(pace(Mock(per_case=left))) == []

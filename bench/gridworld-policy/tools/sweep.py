@@ -14,9 +14,10 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Final
 
 from benchgate import run_eval
+from benchgate.gates.decide import decide
+from benchgate.gates.facts import VectorFacts
 from benchgate.gates.figures import Arm
 from benchgate.gates.policy import load_policy
-from benchgate.gates.vectors import compare_vectors
 from benchgate.testing import loaded_class
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def main() -> None:
 
 
 def line(name: str, reports: list[BenchRunReport], decided: str) -> str:
-    """Return a row of the table in the class's README."""
+    """Return a row of the table in `details/history.md`."""
     scores = {
         wind: fmean(score for report in reports for score, _ in rows(report, wind))
         for wind in ("light", "breeze")
@@ -81,7 +82,7 @@ def decisions(baseline: list[BenchRunReport], candidate: list[BenchRunReport]) -
     """Return the counts of the gate's decisions, and how often the falls were the only reason against a promotion."""
     policy = load_policy(BENCH / NAME)
     made = [
-        compare_vectors(arm(before), arm(after), policy).decision
+        decide(VectorFacts(policy=policy, sides=(arm(before), arm(after)))).decision
         for before, after in zip(baseline, candidate, strict=True)
     ]
     outcomes = Counter(decision.outcome for decision in made)

@@ -47,11 +47,6 @@ class Config:
     args: Mapping[str, str] = field(default_factory=dict)
 
 
-def is_number(name: str) -> bool:
-    """Return whether a user is given by number."""
-    return bool(re.fullmatch(r"[+-]?[0-9]+", name))
-
-
 def is_root(text: str) -> bool:
     """Return whether a ``USER`` value is root; without a name it is."""
     return bool(re.fullmatch(r"(?:root|[+-]?0+)?(?::.*)?", text, re.DOTALL))

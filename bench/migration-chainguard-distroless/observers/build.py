@@ -14,7 +14,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from _benchgate_bench.migration_chainguard_distroless import project
 from _benchgate_bench.migration_chainguard_distroless.dockerfile.instruction import Refused
-from _benchgate_bench.migration_chainguard_distroless.dockerfile.parser import parse
+from _benchgate_bench.migration_chainguard_distroless.dockerfile.parser import (
+    foreign_frontend,
+    parse,
+)
 from _benchgate_bench.migration_chainguard_distroless.dockerfile.reference import Reference
 from _benchgate_bench.migration_chainguard_distroless.expected import Expected, read_expected
 from _benchgate_bench.migration_chainguard_distroless.forms import ANY
@@ -72,6 +75,8 @@ class Build:
             parse(files[project.DOCKERFILE])
         except Refused as refused:
             return {"built": False, "error": refused.code}
+        if foreign_frontend(files[project.DOCKERFILE]):
+            return {"built": False, "error": "another program than Docker's own reads it"}
         wanted = asked(read_expected(case.expected_path))
         found = stored(source()).get(key_of(wanted, files))
         return dict(found) if found is not None else built(files, wanted)

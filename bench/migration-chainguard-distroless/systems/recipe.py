@@ -6,11 +6,7 @@ import re
 import shlex
 from typing import TYPE_CHECKING, Final
 
-from _benchgate_bench.migration_chainguard_distroless.dockerfile.stages import (
-    borrowed,
-    is_number,
-    is_root,
-)
+from _benchgate_bench.migration_chainguard_distroless.dockerfile.stages import borrowed, is_root
 from _benchgate_bench.migration_chainguard_distroless.observers.standins.facts import FACTS
 
 from .lines import BASE, name_and_tag
@@ -116,4 +112,5 @@ def user_in(image: str, user: str) -> bool:
     name, facts = user.partition(":")[0], FACTS.get(image)
     if facts and facts.user == "0" and facts.entrypoint:
         return False
-    return (facts is not None and name in facts.users) or (is_number(name) and not is_root(name))
+    is_number = bool(re.fullmatch(r"[+-]?[0-9]+", name))
+    return (facts is not None and name in facts.users) or (is_number and not is_root(name))

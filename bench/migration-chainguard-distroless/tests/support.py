@@ -115,4 +115,5 @@ def answer(
     """Return a project whose case expects the given fields and nothing else, and of which the given is seen."""
     asked = {"schema_version": 1, "final_images": {}, "argv": [], **expected}
     wanted = Expected.model_validate(asked)
-    return Answer(build(text), wanted, before or {}, {DOCKERFILE: text}, seen or {"built": True})
+    given = before or {DOCKERFILE: "FROM scratch\n"}
+    return Answer(build(text), wanted, given, {DOCKERFILE: text}, seen or {"built": True})

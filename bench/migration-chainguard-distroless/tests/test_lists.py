@@ -34,7 +34,7 @@ def test_an_answer_is_judged_as_it_was_meant(name, at):
 
 
 @pytest.mark.parametrize("name", ["foreign", "foreign-2"])
-def test_the_readme_says_how_answers_to_foreign_dockerfiles_were_judged(name):
+def test_the_history_says_how_answers_to_foreign_dockerfiles_were_judged(name):
     sources = tomli.loads((CLASS / f"tests/{name}.toml").read_text("utf-8"))["source"]
     found = [one for source in sources for one in source["answers"]]
     judged = [one for one in found if "passed" in one]
@@ -48,7 +48,7 @@ def test_the_readme_says_how_answers_to_foreign_dockerfiles_were_judged(name):
         f"{sum(one['right'] for one in wrong)} of them right and refused"
     )
 
-    assert said in " ".join((CLASS / "README.md").read_text("utf-8").split())
+    assert said in " ".join((CLASS / "details/history.md").read_text("utf-8").split())
     assert [one for one in found if "cause" in one] == wrong
     assert all(("mistake" in one) is not one["right"] for one in found)
     assert all(("not_built" in source) is ("built" not in source) for source in sources)

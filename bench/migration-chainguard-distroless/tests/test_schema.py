@@ -49,10 +49,9 @@ def test_what_a_case_is_derived_from_has_a_licence_and_its_credit(licence, credi
 
 @pytest.fixture
 def copied(tmp_path):
-    """Return a copy of the class, beside what the tests of all classes use."""
+    """Return a copy of the class."""
     there = tmp_path / "bench" / CLASS.name
     shutil.copytree(CLASS, there, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(CLASS.parent / "readme_results.py", there.parent)
     return there
 
 

@@ -1,1 +1,1 @@
-"""What makes the tables of the README."""
+"""Commands that record observations, judge answers and build them."""

@@ -37,7 +37,7 @@ def test_npm_agrees_on_every_output_of_every_system(npm):
     verdicts = judges.judge(npm, judges.distinct(items))
 
     assert [found[:2] for found in differing(verdicts)] == [BELOW_A_WORKSPACE]
-    assert judges.sentence(len(items), verdicts) in (CLASS / "README.md").read_text()
+    assert judges.sentence(len(items), verdicts) in (CLASS / "details/history.md").read_text()
 
 
 @pytest.mark.nightly
@@ -48,7 +48,7 @@ def test_npm_agrees_on_damaged_locks(npm):
 
     assert differing(verdicts) == []
     assert sum(not found.whole for found in verdicts) > len(verdicts) // 2
-    assert judges.sentence(len(items), verdicts) in (CLASS / "README.md").read_text()
+    assert judges.sentence(len(items), verdicts) in (CLASS / "details/history.md").read_text()
 
 
 def test_npm_looks_through_an_alias_as_the_rubric_does(npm):

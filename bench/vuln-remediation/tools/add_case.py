@@ -128,7 +128,7 @@ def add(given: argparse.Namespace) -> int:
         f"{case_id}: {proposal.difficulty}, {proposal.fix_class}, {proposal.observed}",
         f"passed without care by: {', '.join(careless) or 'nobody'}",
         *(f"decide: {text}" for text in proposal.open),
-        "then: pytest bench/vuln-remediation/tests, benchgate pin, and the tables of README.md",
+        "then: pytest bench/vuln-remediation/tests, benchgate pin, python bench/tables.py --write vuln-remediation",
     ]
     sys.stdout.write("\n".join(said) + "\n")
     return 0

@@ -13,8 +13,8 @@ from _benchgate_bench.vuln_remediation.expected import read_expected
 from _benchgate_bench.vuln_remediation.project import LOCK, MANIFEST
 from _benchgate_bench.vuln_remediation.systems.npm_audit_fix import INPUTS, SCHEMA_VERSION, SYSTEM
 
-from .loopback_registry import LoopbackRegistry
 from .npm import FLAGS, Npm, NpmRun
+from .registry import serve
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -79,10 +79,8 @@ def forced(npm: Npm, case_ids: Iterable[str]) -> dict[str, NpmRun]:
 def _on_each(case_ids: Iterable[str], make: Callable[[str, str], _Made]) -> dict[str, _Made]:
     """Return case id to what is made of a case and the address of its registry."""
     ids = list(case_ids)
-    packages = {case_id: frozen_packages(case_id) for case_id in ids}
-    known = {case_id: known_advisories(case_id) for case_id in ids}
-    with LoopbackRegistry(packages, known) as registry, ThreadPoolExecutor(WORKERS) as pool:
-        made = pool.map(lambda case_id: make(case_id, registry.url(case_id)), ids)
+    with serve() as address, ThreadPoolExecutor(WORKERS) as pool:
+        made = pool.map(lambda case_id: make(case_id, f"{address}/{case_id}/"), ids)
         return dict(zip(ids, made, strict=True))
 
 

@@ -26,7 +26,7 @@ from _benchgate_bench.vuln_remediation.project import (
 from _benchgate_bench.vuln_remediation.semver import satisfies
 
 from .cassettes import CLASS, REFUSALS, WORKERS, frozen_packages, known_advisories, project_files
-from .loopback_registry import LoopbackRegistry
+from .registry import serve
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -115,11 +115,8 @@ def distinct(items: Iterable[Item]) -> list[Item]:
 def judge(npm: Npm, items: list[Item]) -> list[Verdict]:
     """Check every item with npm and with the rubric's modules."""
     packages = {case_id: frozen_packages(case_id) for case_id in {item.case_id for item in items}}
-    with (
-        LoopbackRegistry(packages, {one: known_advisories(one) for one in packages}) as registry,
-        ThreadPoolExecutor(WORKERS) as pool,
-    ):
-        urls = [registry.url(item.case_id) for item in items]
+    with serve() as address, ThreadPoolExecutor(WORKERS) as pool:
+        urls = [f"{address}/{item.case_id}/" for item in items]
         held = [packages[item.case_id] for item in items]
         return list(pool.map(_judge, [npm] * len(items), items, held, urls))
 
@@ -203,7 +200,7 @@ def damaged_inputs(cases: Iterable[BenchCase], seeds: int) -> list[Item]:
 
 
 def sentence(made: int, verdicts: list[Verdict]) -> str:
-    """Return the counts as the sentence in the class's README."""
+    """Return the counts as the sentence in ``details/history.md``."""
     instances = sum(len(paths) for found in verdicts for paths in found.instances.values())
     return (
         f"{made} projects, {len(verdicts)} of them different: npm audit agrees on "

@@ -51,9 +51,14 @@ class LoopbackRegistry:
         self._thread.join()
         self._server.server_close()
 
+    @property
+    def address(self) -> str:
+        """The address below which each registry has its name."""
+        return f"http://{HOST}:{self._server.server_address[1]}"
+
     def url(self, registry: str) -> str:
         """Return the address to give to npm."""
-        return f"http://{HOST}:{self._server.server_address[1]}/{registry}/"
+        return f"{self.address}/{registry}/"
 
     def packument(self, registry: str, name: str) -> dict[str, Any] | None:
         """Return a package's document for npm, or ``None`` if it is not frozen."""

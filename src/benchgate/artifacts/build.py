@@ -19,7 +19,6 @@ from benchgate.artifacts.evidence_kinds import (
 )
 from benchgate.gates.conditions import INCOMPARABLE
 from benchgate.gates.decision import PREFIX, Remark
-from benchgate.gates.looks import judged_at, number_of
 from benchgate.gates.rollback import rollback_gate
 from benchgate.gates.safety import mean_penalty
 from benchgate.statistics.summary import mean
@@ -29,6 +28,8 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Literal
 
+    from benchgate.gates.comparison import Comparison
+    from benchgate.gates.decide import Decided
     from benchgate.gates.decision import CheckpointPromotionDecision
     from benchgate.gates.figures import Arm, Figures
     from benchgate.gates.policy import GatePolicy
@@ -36,13 +37,13 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
+class Evidence:
     """
-    Two arms and the decision about them: all that the evidence files are built from.
+    What the evidence files of a comparison are built from.
 
     :param run_id: the label of the proof; under pytest the report's run_id.
     :param names: labels of baseline and candidate: checkpoint id, else system name.
-    :param weighed: the figures; ``None`` of a run that was compared with nothing, or has ``before``, as it stopped.
+    :param decided: on runs or on lists of scores.
     """
 
     run_id: str
@@ -50,22 +51,41 @@ class Comparison:
     suite: Suite
     generated_at: datetime
     names: tuple[str, str]
-    policy: GatePolicy
-    weighed: Figures | None
-    decision: CheckpointPromotionDecision
+    decided: Decided
     min_confidence_level: float | None = None
-    before: Arm | None = None
+
+    @property
+    def comparison(self) -> Comparison:
+        """What was compared."""
+        return self.decided.comparison
+
+    @property
+    def decision(self) -> CheckpointPromotionDecision:
+        """What was decided."""
+        return self.decided.decision
+
+    @property
+    def policy(self) -> GatePolicy:
+        """The policy as it was stated."""
+        return self.comparison.facts.policy
+
+    @property
+    def judged(self) -> GatePolicy:
+        """The policy at the level of the look."""
+        return self.comparison.policy
 
     @property
     def figures(self) -> Figures:
         """The figures, which there are wherever a file of two arms is built."""
-        if self.weighed is None:
+        figures = self.comparison.figures
+        if figures is None:
             raise ValueError("nothing was compared")
-        return self.weighed
+        return figures
 
     def criteria_failed(self) -> list[Remark]:
         """Return the proof's own criteria that are not met."""
-        figures, policy = self.figures.significance, self.judged
+        figures = self.figures.significance
+        policy = self.judged
         delta, p = figures.mean_delta, figures.p_value
         failed = []
         gains = policy.claim == "better"
@@ -84,28 +104,13 @@ class Comparison:
             failed.append(Remark(code="confidence_below_threshold", message=text))
         return failed
 
-    def side(self, kind: Literal["baseline", "trained"]) -> tuple[str, Arm, ArmMetrics]:
-        """Return the label, the samples and the figures of one arm."""
-        name, trained_name = self.names
+    def arm(self, kind: Literal["baseline", "trained"]) -> Arm:
+        """Return one side; of a run that stopped early there is the baseline alone."""
+        if self.comparison.stopped_against is not None:
+            return self.comparison.stopped_against
         if kind == "trained":
-            name = trained_name
-        # A run that stopped has no figures, and of its arms the baseline alone is written.
-        if self.before is not None:
-            arm = self.before
-        elif kind == "trained":
-            arm = self.figures.candidate
-        else:
-            arm = self.figures.baseline
-        reward = mean(arm.scores) if arm.scores else None
-        metrics = ArmMetrics(
-            episodes=len(arm.scores), mean_reward=reward, mean_safety_penalty=mean_penalty(arm)
-        )
-        return name, arm, metrics
-
-    @property
-    def judged(self) -> GatePolicy:
-        """The policy at the level of the look."""
-        return judged_at(self.policy, number_of(self.decision.look))
+            return self.figures.candidate
+        return self.figures.baseline
 
     @property
     def proven(self) -> bool:
@@ -117,16 +122,25 @@ def _number(value: float | None) -> str:
     return "undefined" if value is None else f"{value:.4g}"
 
 
-def arm_report(comparison: Comparison, kind: Literal["baseline", "trained"]) -> ArmReport:
+def metrics_of(arm: Arm) -> ArmMetrics:
+    """Return the means of one side."""
+    return ArmMetrics(
+        episodes=len(arm.scores),
+        mean_reward=mean(arm.scores) if arm.scores else None,
+        mean_safety_penalty=mean_penalty(arm),
+    )
+
+
+def arm_report(evidence: Evidence, kind: Literal["baseline", "trained"]) -> ArmReport:
     """Build ``baseline.json`` or ``trained.json``."""
-    _, arm, metrics = comparison.side(kind)
+    arm = evidence.arm(kind)
     return ArmReport(
         schema_version=SCHEMA_VERSION,
         report_kind=kind,
-        run_id=comparison.run_id,
-        generated_at=comparison.generated_at,
-        benchmark_suite=comparison.suite,
-        metrics=metrics,
+        run_id=evidence.run_id,
+        generated_at=evidence.generated_at,
+        benchmark_suite=evidence.suite,
+        metrics=metrics_of(arm),
         samples=samples_of(arm),
         imputed=arm.imputed,
     )
@@ -153,23 +167,23 @@ def samples_of(arm: Arm) -> tuple[Sample, ...]:
     )
 
 
-def significance_report(comparison: Comparison) -> SignificanceReport:
+def significance_report(evidence: Evidence) -> SignificanceReport:
     """Build ``significance.json``."""
     return SignificanceReport(
         schema_version=SCHEMA_VERSION,
         report_kind="significance",
-        run_id=comparison.run_id,
-        generated_at=comparison.generated_at,
-        benchmark_suite=comparison.suite,
-        policy=comparison.policy,
-        significance=comparison.figures.significance,
-        look=comparison.decision.look,
+        run_id=evidence.run_id,
+        generated_at=evidence.generated_at,
+        benchmark_suite=evidence.suite,
+        policy=evidence.policy,
+        significance=evidence.figures.significance,
+        look=evidence.decision.look,
     )
 
 
-def safety_of(comparison: Comparison) -> SafetyReport:
+def safety_of(evidence: Evidence) -> SafetyReport:
     """Build ``safety.json``."""
-    figures, decision = comparison.figures.safety, comparison.decision
+    figures, decision = evidence.figures.safety, evidence.decision
     objections = [
         remark
         for remark in decision.remarks
@@ -180,14 +194,14 @@ def safety_of(comparison: Comparison) -> SafetyReport:
     messages = tuple(remark.message for remark in objections)
     return SafetyReport(
         schema_version=SCHEMA_VERSION,
-        run_id=comparison.run_id,
-        generated_at=comparison.generated_at,
-        sample_count=len(comparison.figures.candidate.scores),
+        run_id=evidence.run_id,
+        generated_at=evidence.generated_at,
+        sample_count=len(evidence.figures.candidate.scores),
         baseline_mean_safety_penalty=figures.baseline_mean,
         trained_mean_safety_penalty=figures.candidate_mean,
         safety_regression_delta=figures.delta,
         pass_chances=figures.pass_chances,
-        max_safety_regression=comparison.policy.max_safety_regression,
+        max_safety_regression=evidence.policy.max_safety_regression,
         promotion_allowed=not objections if figures.evaluated else None,
         reason_codes=tuple(remark.code for remark in objections),
         diagnostics=messages if figures.evaluated else ("not_evaluated", *messages),
@@ -214,42 +228,42 @@ def _spread(values: tuple[float, ...], alpha: float) -> ArmSpread:
     )
 
 
-def evaluation_report(comparison: Comparison) -> EvaluationReport:
+def evaluation_report(evidence: Evidence) -> EvaluationReport:
     """Build ``evaluation.json``."""
     from benchgate.statistics.effect import effect_size
 
-    figures, alpha = comparison.figures.significance, comparison.judged.alpha
-    effect = effect_size(comparison.figures.baseline.scores, comparison.figures.candidate.scores)
+    figures, alpha = evidence.figures.significance, evidence.judged.alpha
+    effect = effect_size(evidence.figures.baseline.scores, evidence.figures.candidate.scores)
     return EvaluationReport(
         schema_version=SCHEMA_VERSION,
-        benchmark_suite_id=f"{comparison.suite.name}@{comparison.suite.version}",
-        baseline_policy_id=comparison.names[0],
-        candidate_policy_id=comparison.names[1],
-        generated_at_epoch_ms=int(comparison.generated_at.timestamp() * 1000),
+        benchmark_suite_id=f"{evidence.suite.name}@{evidence.suite.version}",
+        baseline_policy_id=evidence.names[0],
+        candidate_policy_id=evidence.names[1],
+        generated_at_epoch_ms=int(evidence.generated_at.timestamp() * 1000),
         policy_improvement=PolicyImprovement(
-            baseline=_spread(comparison.figures.baseline.scores, alpha),
-            candidate=_spread(comparison.figures.candidate.scores, alpha),
+            baseline=_spread(evidence.figures.baseline.scores, alpha),
+            candidate=_spread(evidence.figures.candidate.scores, alpha),
             mean_delta=figures.mean_delta,
             delta_ci_low=figures.delta_ci_low,
             delta_ci_high=figures.delta_ci_high,
             pooled_std_dev=effect.pooled_sd,
             cohens_d=effect.cohens_d,
-            is_significant_improvement=figures.passed and comparison.policy.claim == "better",
+            is_significant_improvement=figures.passed and evidence.policy.claim == "better",
             alpha=alpha,
         ),
-        seed_reproducibility=comparison.figures.seeds,
-        sample_size_sensitivity=comparison.figures.prefixes,
-        cost=comparison.figures.cost,
+        seed_reproducibility=evidence.figures.seeds,
+        sample_size_sensitivity=evidence.figures.prefixes,
+        cost=evidence.figures.cost,
         checkpoint_promotion=CheckpointPromotion(
-            promotion_allowed=comparison.decision.promotion_allowed,
-            safety_regression=comparison.figures.safety.delta,
-            max_safety_regression=comparison.policy.max_safety_regression,
-            reason_codes=comparison.decision.reason_codes,
+            promotion_allowed=evidence.decision.promotion_allowed,
+            safety_regression=evidence.figures.safety.delta,
+            max_safety_regression=evidence.policy.max_safety_regression,
+            reason_codes=evidence.decision.reason_codes,
         ),
         rollback_gate=rollback_gate(
-            comparison.figures,
-            comparison.policy,
-            comparison.decision.reason_codes,
-            look=number_of(comparison.decision.look),
+            evidence.figures,
+            evidence.judged,
+            evidence.comparison.p_without_claim,
+            evidence.decision.reason_codes,
         ),
     )

@@ -44,7 +44,7 @@ def plan_file(
         isolation_class=plan.isolation_class,
         reads=plan.reads,
         observer=plan.observer,
-        digests=PlanDigests(**{name: getattr(digests, name) for name in PlanDigests.model_fields}),
+        digests=PlanDigests(**dict(digests) | {"scorer": ""}),
         resumes=resumes,
         replays=replays,
         baseline_system=baseline_system,

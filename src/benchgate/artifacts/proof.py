@@ -5,7 +5,13 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from benchgate.artifacts.build import arm_report, evaluation_report, safety_of, significance_report
+from benchgate.artifacts.build import (
+    arm_report,
+    evaluation_report,
+    metrics_of,
+    safety_of,
+    significance_report,
+)
 from benchgate.artifacts.evidence_kinds import (
     FailureAnalysis,
     ProofArm,
@@ -26,8 +32,7 @@ from benchgate.wire.writing import model_bytes
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from benchgate.artifacts.build import Comparison
-    from benchgate.artifacts.evidence_kinds import ArmMetrics
+    from benchgate.artifacts.build import Evidence
     from benchgate.gates.figures import Arm
 
 
@@ -41,35 +46,36 @@ PROOF_PARTS: Final = MappingProxyType(
 )
 
 
-def evidence_files(comparison: Comparison) -> dict[str, bytes]:
+def evidence_files(evidence: Evidence) -> dict[str, bytes]:
     """Return the evidence files by name, as bytes: pytest and the command line write the same."""
     files = {
-        "baseline.json": model_bytes(arm_report(comparison, "baseline")),
-        "trained.json": model_bytes(arm_report(comparison, "trained")),
-        "significance.json": model_bytes(significance_report(comparison)),
-        "safety.json": model_bytes(safety_of(comparison)),
-        "evaluation.json": model_bytes(evaluation_report(comparison)),
+        "baseline.json": model_bytes(arm_report(evidence, "baseline")),
+        "trained.json": model_bytes(arm_report(evidence, "trained")),
+        "significance.json": model_bytes(significance_report(evidence)),
+        "safety.json": model_bytes(safety_of(evidence)),
+        "evaluation.json": model_bytes(evaluation_report(evidence)),
     }
     digests = {name: sha256_hex(data) for name, data in files.items()}
-    return {**files, "proof.json": model_bytes(proof_bundle(comparison, digests))}
+    return {**files, "proof.json": model_bytes(proof_bundle(evidence, digests))}
 
 
-def proof_bundle(comparison: Comparison, digests: Mapping[str, str]) -> ProofBundle:
+def proof_bundle(evidence: Evidence, digests: Mapping[str, str]) -> ProofBundle:
     """
     Build ``proof.json``.
 
     :param digests: SHA-256 of each file of :data:`PROOF_PARTS`, by file name.
     """
-    figures, policy = comparison.figures.significance, comparison.judged
-    safety = safety_of(comparison)
+    figures = evidence.figures.significance
+    policy = evidence.judged
+    safety = safety_of(evidence)
     return ProofBundle(
         schema_version=SCHEMA_VERSION,
-        run_id=comparison.run_id,
-        candidate_run_id=comparison.candidate_run_id,
-        generated_at=comparison.generated_at,
-        benchmark_suite=comparison.suite,
-        baseline=_proof_arm(*comparison.side("baseline")),
-        trained=_proof_arm(*comparison.side("trained")),
+        run_id=evidence.run_id,
+        candidate_run_id=evidence.candidate_run_id,
+        generated_at=evidence.generated_at,
+        benchmark_suite=evidence.suite,
+        baseline=_proof_arm(evidence.names[0], evidence.arm("baseline")),
+        trained=_proof_arm(evidence.names[1], evidence.arm("trained")),
         significance=ProofSignificance(
             p_value=figures.p_value,
             confidence_level=figures.confidence_level,
@@ -79,7 +85,7 @@ def proof_bundle(comparison: Comparison, digests: Mapping[str, str]) -> ProofBun
             min_reward_delta=policy.min_delta,
             max_safety_regression=policy.max_safety_regression,
             max_p_value=policy.alpha,
-            min_confidence_level=comparison.min_confidence_level,
+            min_confidence_level=evidence.min_confidence_level,
         ),
         artifacts=ProofPaths(**PROOF_PARTS),
         artifact_sha256=ProofDigests(**{part: digests[name] for part, name in PROOF_PARTS.items()}),
@@ -90,35 +96,35 @@ def proof_bundle(comparison: Comparison, digests: Mapping[str, str]) -> ProofBun
             safety_regression_delta=safety.safety_regression_delta,
             max_safety_regression=safety.max_safety_regression,
         ),
-        failure_analysis=_failure_analysis(comparison),
-        look=comparison.decision.look,
+        failure_analysis=_failure_analysis(evidence),
+        look=evidence.decision.look,
         rules=RULES,
     )
 
 
-def _proof_arm(name: str, _: Arm, metrics: ArmMetrics) -> ProofArm:
-    return ProofArm(checkpoint_id=name, **dict(metrics))
+def _proof_arm(name: str, arm: Arm) -> ProofArm:
+    return ProofArm(checkpoint_id=name, **dict(metrics_of(arm)))
 
 
-def _failure_analysis(comparison: Comparison) -> FailureAnalysis | None:
-    if comparison.proven:
+def _failure_analysis(evidence: Evidence) -> FailureAnalysis | None:
+    if evidence.proven:
         return None
-    decision = comparison.decision
+    decision = evidence.decision
     reasons = [remark for remark in decision.remarks if remark.code in decision.reason_codes]
-    reasons += comparison.criteria_failed()
+    reasons += evidence.criteria_failed()
     return FailureAnalysis(
         summary=f"{decision.outcome}: {counted(len(reasons), 'condition')} failed",
         reasons=tuple(remark.code for remark in reasons),
         details=tuple(remark.message for remark in reasons),
-        reward_delta=comparison.figures.significance.mean_delta,
-        safety_regression=comparison.figures.safety.delta,
-        additional_cases_needed=_more_cases(comparison),
+        reward_delta=evidence.figures.significance.mean_delta,
+        safety_regression=evidence.figures.safety.delta,
+        additional_cases_needed=_more_cases(evidence),
     )
 
 
-def _more_cases(comparison: Comparison) -> int | None:
+def _more_cases(evidence: Evidence) -> int | None:
     """Return how many more cases each arm needs to find the target effect; ``None`` if it had enough."""
-    needed = comparison.figures.significance.cases_needed
-    codes = comparison.decision.reason_codes
+    needed = evidence.figures.significance.cases_needed
+    codes = evidence.decision.reason_codes
     short = {f"{PREFIX}inconclusive_underpowered", f"{PREFIX}margin_not_shown"} & {*codes}
-    return None if needed is None or not short else max(0, needed - comparison.figures.smallest)
+    return None if needed is None or not short else max(0, needed - evidence.figures.smallest)

@@ -5,20 +5,26 @@ from __future__ import annotations
 import os
 import platform
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from benchgate.artifacts.run_evidence import OWN_RECORD, judged_comparison, run_files
+from benchgate.artifacts.run_evidence import (
+    OWN_RECORD,
+    evidence_of,
+    names_of,
+    run_files,
+    subject_of,
+)
 from benchgate.artifacts.run_kinds import (
     AboutCase,
     Harness,
     RecordRef,
-    RerunBaseline,
     RunRecord,
 )
 from benchgate.errors import ArtifactError
-from benchgate.gates.rules import RULES
+from benchgate.gates.facts import IN_RECORD
+from benchgate.gates.run_side import BaselineFacts
 from benchgate.promotion.tiers import next_tier
 from benchgate.promotion.verdict import PromotionGate
 from benchgate.wire.canonical import sha256_hex
@@ -33,7 +39,7 @@ if TYPE_CHECKING:
     from benchgate.artifacts.provenance import Provenance
     from benchgate.artifacts.run_kinds import PlanFile, Verdict
     from benchgate.gates.judge import Judgement
-    from benchgate.gates.run_side import BaselineFacts
+    from benchgate.gates.run_side import RerunBaseline
     from benchgate.models import BenchCase, BenchRunReport
     from benchgate.promotion.tiers import TierConfig
     from benchgate.taxonomy import Severity
@@ -90,12 +96,14 @@ def record_entry(
 
     :raises ArtifactError: only a part of the cases was run, which is not judged.
     """
-    report, decision = judgement.report, judgement.decision
-    if decision is None:
+    run = judgement.run
+    if judgement.decided is None:
         raise ArtifactError("record.json", "a run that was not judged has no record")
-    verdict = _verdict(report, terms, slot)
-    comparison, subject = judged_comparison(judgement, decision, finished)
-    files = run_files(comparison, subject, verdict, RecordRef(seq=slot.seq, path=OWN_RECORD))
+    verdict = _verdict(run.report, terms, slot)
+    evidence = evidence_of(run.report, judgement.decided, names_of(run), finished)
+    subject = subject_of(run)
+    files = run_files(evidence, subject, verdict, RecordRef(seq=slot.seq, path=OWN_RECORD))
+    facts = replace(run.facts, baseline=_from_folder(run.facts.baseline, slot.folder))
     record = RunRecord(
         schema_version=SCHEMA_VERSION,
         report_kind="record",
@@ -110,17 +118,13 @@ def record_entry(
             platform=f"{sys.platform}-{platform.machine()}",
         ),
         subject=subject,
-        report=report,
-        policy=judgement.policy,
         severities=terms.severities,
-        baseline=_baseline(judgement, slot.folder),
-        decision=decision,
+        decision=judgement.decided.decision,
         verdict=verdict,
         case_files=dict(sorted(slot.case_files.items())),
         evidence_files={name: sha256_hex(data) for name, data in sorted(files.items())},
         plan_sha256=sha256_hex(model_bytes(slot.plan)),
         resumes=slot.plan.resumes,
-        replays=slot.plan.replays,
         meanings=terms.meanings,
         about_cases={
             case.case_id: AboutCase(
@@ -132,12 +136,7 @@ def record_entry(
             for case, texts in terms.cases
         },
         provenance=terms.provenance,
-        labels=judgement.labels,
-        objections=judgement.objections,
-        checkpoint_problems=judgement.checkpoint_problems,
-        episodes=judgement.episodes,
-        look=judgement.look,
-        rules=RULES,
+        **{name: getattr(facts, name) for name in IN_RECORD},
     )
     return record, files
 
@@ -157,14 +156,11 @@ def _verdict(report: BenchRunReport, terms: RunTerms, slot: ChainSlot) -> Verdic
     )
 
 
-def _baseline(judgement: Judgement, folder: Path) -> BaselineFacts | RerunBaseline | None:
-    """Return what a record has of its baseline; ``folder`` is that of the record."""
-    before = judgement.baseline
-    if before is None:
-        return None
-    if judgement.beside is not None:
-        return RerunBaseline(
-            report=judgement.beside, place=before.place, new_series=before.new_series
-        )
-    path = os.path.relpath(before.path, folder)
-    return before.facts.model_copy(update={"path": path})
+def _from_folder(
+    baseline: BaselineFacts | RerunBaseline | None, folder: Path
+) -> BaselineFacts | RerunBaseline | None:
+    """Return a baseline with the path of its file from the folder of a record."""
+    if not isinstance(baseline, BaselineFacts):
+        return baseline
+    path = os.path.relpath(baseline.path, folder)
+    return baseline.model_copy(update={"path": path})

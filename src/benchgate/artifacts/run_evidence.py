@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from benchgate.artifacts.build import Comparison, arm_report
+from benchgate.artifacts.build import Evidence, arm_report
 from benchgate.artifacts.proof import evidence_files
 from benchgate.artifacts.run_kinds import PromotionOutcome, PromotionReport, RecordRef, Subject
-from benchgate.gates.baseline import arm
 from benchgate.promotion.tiers import TIER_FILE
 from benchgate.promotion.verdict import promotion_lines
 from benchgate.wire.model import SCHEMA_VERSION
@@ -17,11 +16,10 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from benchgate.artifacts.run_kinds import Verdict
+    from benchgate.gates.decide import Decided
     from benchgate.gates.decision import CheckpointPromotionDecision
-    from benchgate.gates.figures import Arm, Figures
-    from benchgate.gates.judge import Judgement
+    from benchgate.gates.judge import FinishedRun
     from benchgate.gates.policy import GatePolicy
-    from benchgate.gates.run_side import RunSide
     from benchgate.models import BenchRunReport
     from benchgate.promotion.verdict import PromotionVerdict
 
@@ -30,67 +28,48 @@ OWN_RECORD = "../record.json"
 """Path of a record, relative to its own ``evidence/``."""
 
 
-def comparison_of(
-    report: BenchRunReport,
-    *,
-    names: tuple[str, str],
-    policy: GatePolicy,
-    weighed: Figures | None,
-    decision: CheckpointPromotionDecision,
-    finished: datetime,
-    before: Arm | None = None,
-) -> Comparison:
-    """Return what the evidence of a run is built from: when it ends, or by verify from its record."""
-    return Comparison(
+def evidence_of(
+    report: BenchRunReport, decided: Decided, names: tuple[str, str], finished: datetime
+) -> Evidence:
+    """
+    Return what the evidence of a run is built from: when it ends, or by verify from its record.
+
+    :param names: of baseline and candidate.
+    """
+    return Evidence(
         run_id=report.run_id,
         candidate_run_id=report.run_id,
         suite=report.suite,
         generated_at=finished,
         names=names,
-        policy=policy,
-        weighed=weighed,
-        decision=decision,
-        before=before,
+        decided=decided,
     )
 
 
-def stopped_against(
-    baseline: RunSide | None, report: BenchRunReport, decision: CheckpointPromotionDecision
-) -> Arm | None:
-    """Return the side that a run was weighed against until it stopped early; ``None`` of any other run."""
-    if baseline is None or not decision.certificate:
-        return None
-    return arm(baseline, report)
-
-
-def judged_comparison(
-    judgement: Judgement, decision: CheckpointPromotionDecision, finished: datetime
-) -> tuple[Comparison, Subject]:
-    """Return what the evidence of a run that was judged is built from, and its checkpoint, or else its system."""
-    report, checkpoints, baseline = judgement.report, judgement.checkpoints, judgement.baseline
-    compared = baseline.facts.run if baseline else None
-    before = compared.system if compared else ""
-    system = report.digests.system
-    subject = Subject(kind="system", id=report.system, digest=system, source=report.source)
-    if checkpoints is not None:
-        name = checkpoints.candidate.checkpoint_id
-        subject = Subject(kind="checkpoint", id=name, digest=checkpoints.sha256)
-        if checkpoints.baseline is not None:
-            before = checkpoints.baseline.candidate.checkpoint_id
-    comparison = comparison_of(
-        report,
-        names=(before, subject.id),
-        policy=judgement.policy,
-        weighed=judgement.figures,
-        decision=decision,
-        finished=finished,
-        before=stopped_against(compared, report, decision),
+def subject_of(run: FinishedRun) -> Subject:
+    """Return what a decision on a run is about: its checkpoint, or else its system."""
+    report = run.report
+    if run.checkpoints is not None:
+        name = run.checkpoints.candidate.checkpoint_id
+        return Subject(kind="checkpoint", id=name, digest=run.checkpoints.sha256)
+    return Subject(
+        kind="system", id=report.system, digest=report.digests.system, source=report.source
     )
-    return comparison, subject
+
+
+def names_of(run: FinishedRun) -> tuple[str, str]:
+    """Return what the evidence of a run calls its baseline, empty if it has none, and its candidate."""
+    before = ""
+    if run.before is not None:
+        before = run.before.system
+    checkpoints = run.checkpoints
+    if checkpoints is not None and checkpoints.baseline is not None:
+        before = checkpoints.baseline.candidate.checkpoint_id
+    return before, subject_of(run).id
 
 
 def run_files(
-    comparison: Comparison,
+    evidence: Evidence,
     subject: Subject,
     verdict: Verdict = "not_evaluated",
     record: RecordRef | None = None,
@@ -98,14 +77,40 @@ def run_files(
     """
     Return every file of the evidence of a run by name.
 
-    ``promotion.toml`` is there only if verdict and decision are both ``promote``.
-
     :param record: of the run; ``None`` if it has none.
     """
-    decision = comparison.decision
+    files: dict[str, bytes] = {}
+    if evidence.comparison.figures is not None:
+        files |= evidence_files(evidence)
+    elif evidence.decision.certificate:
+        files["baseline.json"] = model_bytes(arm_report(evidence, "baseline"))
+    return files | promotion_files(
+        evidence.suite.name,
+        subject,
+        decision=evidence.decision,
+        policy=evidence.policy,
+        verdict=verdict,
+        record=record,
+    )
+
+
+def promotion_files(
+    task_class: str,
+    subject: Subject,
+    *,
+    decision: CheckpointPromotionDecision,
+    policy: GatePolicy,
+    verdict: Verdict,
+    record: RecordRef | None,
+) -> dict[str, bytes]:
+    """
+    Return the files that repeat decision and verdict, which no figure is needed for, by name.
+
+    ``promotion.toml`` is there only if verdict and decision are both ``promote``.
+    """
     promotion = PromotionReport(
         schema_version=SCHEMA_VERSION,
-        task_class=comparison.suite.name,
+        task_class=task_class,
         subject=subject,
         decision=PromotionOutcome(
             outcome=decision.outcome,
@@ -114,14 +119,11 @@ def run_files(
             notes=decision.notes,
         ),
         verdict=verdict,
-        policy=comparison.policy,
-        policy_sha256=comparison.policy.digest,
+        policy=policy,
+        policy_sha256=policy.digest,
         record_ref=record,
     )
-    files = evidence_files(comparison) if comparison.weighed else {}
-    if comparison.before is not None:
-        files["baseline.json"] = model_bytes(arm_report(comparison, "baseline"))
-    files["promotion.json"] = model_bytes(promotion)
+    files = {"promotion.json": model_bytes(promotion)}
     if record and verdict != "not_evaluated" and verdict.invites(decision.outcome):
         files["promotion.toml"] = promotion_toml(verdict, record.seq)
     return files

@@ -9,12 +9,21 @@ from pydantic import AfterValidator, AwareDatetime, ConfigDict, Field, PlainSeri
 
 from benchgate.artifacts.provenance import Provenance
 from benchgate.gates.decision import CheckpointPromotionDecision, Objection
+from benchgate.gates.facts import IN_RECORD, RunFacts
 from benchgate.gates.labels import Label
 from benchgate.gates.looks import RecordedLook
 from benchgate.gates.policy import GatePolicy
-from benchgate.gates.run_side import BaselineFacts
-from benchgate.ids import system_digest, trial_file_name
-from benchgate.models import BenchRunReport, Isolation, LogSource, Observer, Side, TrialResult
+from benchgate.gates.run_side import BaselineFacts, RerunBaseline
+from benchgate.ids import trial_file_name
+from benchgate.models import (
+    BenchRunReport,
+    Isolation,
+    LogSource,
+    Observer,
+    RunDigests,
+    Side,
+    TrialResult,
+)
 from benchgate.models.case import Difficulty, Disposition
 from benchgate.promotion.verdict import PromotionVerdict
 from benchgate.taxonomy import Severity
@@ -107,25 +116,6 @@ class Harness(WireModel):
     platform: str
 
 
-class RerunBaseline(WireModel):
-    """
-    The baseline of ``run:SYSTEM``: it ran in the same session, and its trials have their files in ``cases/`` too.
-
-    :param report: with all of its results, as that of the candidate.
-    :param place: of a log, where its file was, by a path from the folder of the record; left out of others.
-    :param new_series: why a person began a new series of looks at that log; left out if nobody did.
-    """
-
-    report: BenchRunReport
-    place: Text | None = Field(default=None, exclude_if=lambda place: place is None)
-    new_series: Text | None = Field(default=None, exclude_if=lambda reason: reason is None)
-
-    @property
-    def sha256(self) -> str:
-        """What the plan says of it: the digest of its system."""
-        return system_digest(self.report)
-
-
 class Resumed(WireModel):
     """The run that another one completes: its folder, and its number if it has a record."""
 
@@ -158,16 +148,14 @@ class Replayed(WireModel):
     __str__ = __repr__
 
 
-class PlanDigests(WireModel):
-    """SHA-256 of what a run depends on, as far as it is known before the first trial."""
+class PlanDigests(RunDigests):
+    """
+    What a run depends on, as far as it is known before the first trial.
 
-    cases: Digests
-    rubric: Sha256
-    taxonomy: Sha256
-    system: str | None
-    policy: Sha256
-    baseline: Sha256 | None
-    checkpoint: Sha256 | None
+    :param scorer: empty, and left out of files: what scores a trial is asked when it is scored.
+    """
+
+    scorer: Literal[""] = Field(default="", exclude_if=lambda scorer: not scorer)
 
 
 class PlanFile(Artifact):
@@ -260,6 +248,11 @@ class RunRecord(Artifact):
     rules: Count = Field(default=0, exclude_if=lambda number: number == 0)
 
     @property
+    def facts(self) -> RunFacts:
+        """All that its decision follows from."""
+        return RunFacts(**{name: getattr(self, name) for name in IN_RECORD})
+
+    @property
     def rerun(self) -> BenchRunReport | None:
         """The report of the baseline that ran in the same session; ``None`` if none did."""
         return self.baseline.report if isinstance(self.baseline, RerunBaseline) else None
@@ -267,11 +260,9 @@ class RunRecord(Artifact):
     @property
     def compared_with(self) -> BaselineFacts | None:
         """The baseline as a decision sees it; ``None`` if there was none."""
-        if not isinstance(self.baseline, RerunBaseline):
-            return self.baseline
-        from benchgate.gates.baseline import baseline_beside
+        from benchgate.gates.baseline import compared_with
 
-        return baseline_beside(self.baseline.report).facts
+        return compared_with(self.baseline)
 
     @property
     def complete(self) -> bool:

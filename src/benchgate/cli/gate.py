@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from benchgate.cli.options import Parsers
+    from benchgate.gates.decide import Decided
     from benchgate.gates.decision import Blocker
     from benchgate.gates.figures import Arm
     from benchgate.gates.policy import GatePolicy
-    from benchgate.gates.vectors import Judged
     from benchgate.interop.vectors import Kind
     from benchgate.looks.accept import KnownBy
 
@@ -161,7 +161,9 @@ def _refuse_inside(baseline: Path, candidate: Path) -> None:
 
 def _gate_records(args: argparse.Namespace, first: Path, second: Path) -> int:
     from benchgate.gates.baseline import BaselineChoice, read_baseline, read_policy_of
-    from benchgate.gates.judge import RunFacts, judge
+    from benchgate.gates.facts import RunFacts
+    from benchgate.gates.judge import FinishedRun, judge
+    from benchgate.gates.policy import defaults_of
     from benchgate.looks.chain import ChainLooks, counter_of
     from benchgate.wording.block import Door, block
 
@@ -173,16 +175,16 @@ def _gate_records(args: argparse.Namespace, first: Path, second: Path) -> int:
         reports.append(side.report)
     if before.sha256 == after.sha256:  # a baseline.json is a copy of the record of its run
         raise ValueError(one_side(first, second, "record"))
-    policy = policy_of(args, read_policy_of(second).model_dump(mode="json"))
+    recorded = read_policy_of(second).model_dump(mode="json")
+    policy = policy_of(args, recorded, of_file=defaults_of(reports[1].source))
     chain = ChainLooks(second.absolute().parent.parent)
-    facts = RunFacts(
-        report=reports[1],
-        policy=policy,
+    run = FinishedRun(
+        facts=RunFacts(policy=policy, report=reports[1], baseline=before.facts),
         choice=BaselineChoice(path=first, binding=True, requested=True),
         baseline=before,
         exit_rule="gate",
     )
-    judgement = judge(facts, count=counter_of(chain.number, before, policy))
+    judgement = judge(run, count=counter_of(chain.number, before, policy))
     for label, path, report in zip(
         ("baseline", "candidate"), (first, second), reports, strict=True
     ):
@@ -205,10 +207,10 @@ def _gate_samples(args: argparse.Namespace, paths: Sequence[Path]) -> int:
         place = place_of(paths[0], args.ledger.absolute().parent)
         known = KnownBy(place=place, new_series=args.new_series)
     sides = (read_side(paths[0]), read_side(paths[1]))
-    judged = _judged(args, sides, policy, known, notes_on_files(*paths))
+    decided = _decided(args, sides, policy, known, notes_on_files(*paths))
     for label, path in zip(("baseline", "candidate"), paths, strict=True):
         say(f"{label:9} {path}: samples")
-    return _shown(args, judged, policy, (paths[0].name, paths[1].name))
+    return _shown(args, decided, (paths[0].name, paths[1].name))
 
 
 def _gate_counts(args: argparse.Namespace) -> int:
@@ -216,25 +218,26 @@ def _gate_counts(args: argparse.Namespace) -> int:
     from benchgate.gates.policy import COUNT_DEFAULTS
     from benchgate.interop.counts import side_of_count
     from benchgate.looks.accept import KnownBy
+    from benchgate.wording.lines import Line
 
-    policy = policy_of(args, COUNT_DEFAULTS)
+    policy = policy_of(args, COUNT_DEFAULTS, of_file=COUNT_DEFAULTS)
     sides = (side_of_count(args.base), side_of_count(args.cand))
     known = KnownBy(name=args.baseline_id or args.base, new_series=args.new_series)
-    judged = _judged(args, sides, policy, known)
+    decided = _decided(args, sides, policy, known)
     for label, side in zip(("baseline", "candidate"), sides, strict=True):
         passed, cases = passes_of(side)
         say(f"{label:9} {passed} of {counted(cases, 'case')} passed")
-    say(f"{'':9} {UNPAIRED}")
-    return _shown(args, judged, policy, (args.base, args.cand))
+    show([Line("", UNPAIRED)])
+    return _shown(args, decided, (args.base, args.cand))
 
 
-def _judged(
+def _decided(
     args: argparse.Namespace,
     sides: tuple[Arm, Arm],
     policy: GatePolicy,
     known: KnownBy,
     noted: tuple[Blocker, ...] = (),
-) -> Judged:
+) -> Decided:
     """Judge two sides, and count the look if there is a ledger."""
     from benchgate.looks.accept import judge_samples
     from benchgate.looks.ledger import LookLedger
@@ -246,15 +249,13 @@ def _judged(
     return judge_samples(sides, policy, None, noted=noted)
 
 
-def _shown(
-    args: argparse.Namespace, judged: Judged, policy: GatePolicy, names: tuple[str, str]
-) -> int:
+def _shown(args: argparse.Namespace, decided: Decided, names: tuple[str, str]) -> int:
     """Print a decision about samples, and return the exit status."""
     from benchgate.wording.block import Door, gate_lines
     from benchgate.wording.decision import DecisionView
 
-    figures, decision = judged
+    decision = decided.decision
     names = (args.baseline_id or names[0], args.candidate_id or names[1])
     door = Door(verbosity=args.verbose, more="-v")
-    show(gate_lines(DecisionView.of(decision, policy, names, figures), door))
+    show(gate_lines(DecisionView.of_decided(decided, names), door))
     return exit_status(decision, is_met=decision.promotion_allowed)

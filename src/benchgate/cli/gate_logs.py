@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,17 +18,20 @@ from benchgate.wire import clock
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Sequence
+    from collections.abc import Set as AbstractSet
     from datetime import datetime
 
     from benchgate.audit.store import Published
     from benchgate.gates.baseline import Baseline
-    from benchgate.gates.judge import Judgement, RunFacts
+    from benchgate.gates.judge import FinishedRun, Judgement
     from benchgate.gates.policy import GatePolicy
     from benchgate.interop.asked import Side
     from benchgate.interop.log import Samples
     from benchgate.looks.tally import Counted, Looked
     from benchgate.models import LogSource
+    from benchgate.models.texts import LogTexts
     from benchgate.report.publish import Publication
+    from benchgate.report.source import OfLogs
 
 NOT_COUNTED = "--new-series begins to count looks anew, and nobody counts them here: --ledger FILE"
 TIMEOUT: float = 600.0
@@ -94,14 +98,15 @@ def is_by_side(args: argparse.Namespace) -> bool:
 def gate_logs(args: argparse.Namespace, paths: Sequence[Path]) -> int:
     """Judge two logs, and record what was decided if an output folder is named."""
     from benchgate.report.publish import VARIABLE, Publication, write_case
+    from benchgate.report.source import OfLogs
     from benchgate.runner.judging import write_evidence
     from benchgate.wording.block import Door, block
 
     publication = Publication(html=args.html, summary=os.environ.get(VARIABLE))
     publication.check()
-    logs, facts, started = _facts(args, paths)
-    judgement, published = _decided(args, facts, started)
-    for line in _sides(logs, facts.report.source):
+    logs, run, started = _run(args, paths)
+    judgement, published = _decided(args, run, started)
+    for line in _sides(logs, run.report.source):
         say(line)
     if published is not None:
         write_case(args.out / "gate.xml", judgement)
@@ -110,14 +115,17 @@ def gate_logs(args: argparse.Namespace, paths: Sequence[Path]) -> int:
     page = "--html=page.html" if publication.html is None else ""
     files = str(published.folder) if published else ""
     show(block(judgement, Door(verbosity=args.verbose, more="-v", page=page, files=files)))
+    of_logs = OfLogs(
+        read_texts=partial(_texts, args, logs), judged=judgement if published is None else None
+    )
     if published is not None:
-        problems = _shown(publication, published.folder)
+        problems = _shown(publication, published.folder, of_logs)
         say(f"head      {published.head}")
         problems.append(published.problem)
     elif publication.html is not None or publication.summary:
         with TemporaryDirectory() as evidence:
             write_evidence(judgement, Path(evidence))
-            problems = _shown(publication, Path(evidence))
+            problems = _shown(publication, Path(evidence), of_logs)
     else:
         problems = []
     for problem in filter(None, (*problems, *judgement.faults)):
@@ -125,15 +133,29 @@ def gate_logs(args: argparse.Namespace, paths: Sequence[Path]) -> int:
     return 1 if any(problems) else judgement.exit_status
 
 
-def _shown(publication: Publication, folder: Path) -> list[str | None]:
+def _texts(
+    args: argparse.Namespace, logs: tuple[Samples, Samples], case_ids: AbstractSet[str]
+) -> tuple[LogTexts, LogTexts]:
+    """Return the questions and answers of some cases, of which both logs are read once more."""
+    from benchgate.interop.texts import texts_of
+
+    before, after = logs
+    return (
+        texts_of(before, case_ids, **reading(args, "A")),
+        texts_of(after, case_ids, **reading(args, "B")),
+    )
+
+
+def _shown(publication: Publication, folder: Path, of_logs: OfLogs) -> list[str | None]:
     """Write page and summary of a record, or of evidence that nobody keeps; return why one is not written."""
     is_compared = any((folder / name).exists() for name in ("record.json", "proof.json"))
     compared = [folder] if is_compared else []
-    return [publication.write_page([folder]), publication.append_summary(compared)]
+    page = publication.write_page([folder], of_logs=of_logs)
+    return [page, publication.append_summary(compared, of_logs=of_logs)]
 
 
 def _decided(
-    args: argparse.Namespace, facts: RunFacts, started: datetime
+    args: argparse.Namespace, run: FinishedRun, started: datetime
 ) -> tuple[Judgement, Published | None]:
     from benchgate.artifacts.provenance import Provenance
     from benchgate.artifacts.record import RunTerms
@@ -150,12 +172,13 @@ def _decided(
             meanings=TAXONOMY.meanings,
             provenance=Provenance.here(),
         )
-        return record_reports(args.out, facts, started, terms, TIMEOUT)
-    if args.ledger is None and facts.policy.looks != "count":
-        why = f"looks = '{facts.policy.looks}' needs --out or --ledger: without one nobody counts the looks"
+        return record_reports(args.out, run, started, terms, TIMEOUT)
+    looks_of_policy = run.facts.policy.looks
+    if args.ledger is None and looks_of_policy != "count":
+        why = f"looks = '{looks_of_policy}' needs --out or --ledger: without one nobody counts the looks"
         raise ArtifactError("looks", why)
     if args.ledger is None:
-        return judged(facts, None), None
+        return judged(run, None), None
     ledger = LookLedger(args.ledger)
     looks: list[Looked] = []
 
@@ -163,39 +186,40 @@ def _decided(
         looks.append(looked)
         return ledger.add(looked)
 
-    judgement = judged(facts, count)
+    judgement = judged(run, count)
     if looks and judgement.decision is not None:
         ledger.note(looks[-1], judgement.decision)
     return judgement, None
 
 
-def _facts(
+def _run(
     args: argparse.Namespace, paths: Sequence[Path]
-) -> tuple[tuple[Samples, Samples], RunFacts, datetime]:
+) -> tuple[tuple[Samples, Samples], FinishedRun, datetime]:
     """Return what was read, what is judged, and when the candidate was run, as far as that is known."""
-    from benchgate.gates.policy import parse_options
+    from benchgate.gates.policy import LOG_DEFAULTS, parse_options
     from benchgate.interop.reports import LogTerms, report_pair, task_class_of
     from benchgate.interop.rows import read
-    from benchgate.runner.judging import facts_of_logs
+    from benchgate.runner.judging import run_of_logs
 
     before, after = read(paths[0], **reading(args, "A")), read(paths[1], **reading(args, "B"))
     logs = (before, after)
     # Inputs and targets are compared where both logs have them, written by the same rules.
     both = before.format == after.format and [before.has_inputs, after.has_inputs]
     inputs, targets = map(all, zip(*both, strict=True)) if both else (False, False)
-    name, options = task_class_of(logs, args.task_class), parse_options(args.policy)
+    name = task_class_of(logs, args.task_class)
+    options = parse_options(args.policy, LOG_DEFAULTS)
     terms = LogTerms.of(name, options, (inputs, targets))
     base, candidate = report_pair(before, after, terms, (args.baseline_id, args.candidate_id))
     now = clock.now()
     started = min(now, after.header.started or now)
-    facts = facts_of_logs(
+    run = run_of_logs(
         base,
         candidate,
         terms.policy,
         place=_place(args, paths[0], name),
         new_series=args.new_series,
     )
-    return logs, facts, started
+    return logs, run, started
 
 
 def _place(args: argparse.Namespace, baseline: Path, task_class: str) -> str | None:
@@ -266,13 +290,14 @@ def _fields_of(log: Samples, source: LogSource | None) -> str:
 def baseline_of_log(args: argparse.Namespace) -> tuple[Baseline, GatePolicy, int]:
     """Return a log that a comparison is planned with as a baseline, the policy, and the number of trials."""
     from benchgate.gates.baseline import baseline_beside
-    from benchgate.gates.policy import parse_options
+    from benchgate.gates.policy import LOG_DEFAULTS, parse_options
     from benchgate.interop.reports import LogTerms, report_of, task_class_of
     from benchgate.interop.rows import read
     from benchgate.looks.chain import place_of
 
     log = read(args.log, **reading(args))
-    terms = LogTerms.of(task_class_of((log,), args.task_class), parse_options(args.policy))
+    options = parse_options(args.policy, LOG_DEFAULTS)
+    terms = LogTerms.of(task_class_of((log,), args.task_class), options)
     report = report_of(log, terms, log.header.system or log.path.name)
     baseline = baseline_beside(report)
     if baseline.problems:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from benchgate.cli.say import complain
@@ -84,7 +85,8 @@ def refuse_same(baseline: Path, candidate: Path, otherwise: str = "") -> None:
     from benchgate.wire.files import is_same_file
 
     if is_same_file(baseline, candidate):
-        raise ValueError(one_side(baseline, candidate, "file") + otherwise)
+        kind = "folder" if baseline.is_dir() else "file"
+        raise ValueError(one_side(baseline, candidate, kind) + otherwise)
 
 
 def one_side(baseline: Path, candidate: Path, kind: str) -> str:
@@ -95,15 +97,21 @@ def one_side(baseline: Path, candidate: Path, kind: str) -> str:
     return f"{both}: nothing is compared, and no loss could show; give the {kind} of each version"
 
 
-def policy_of(args: argparse.Namespace, defaults: Mapping[str, Any]) -> GatePolicy:
+def policy_of(
+    args: argparse.Namespace,
+    defaults: Mapping[str, Any],
+    *,
+    of_file: Mapping[str, Any] = MappingProxyType({}),
+) -> GatePolicy:
     """
     Return the policy: the defaults, and what was given over them.
 
+    :param of_file: where thresholds that a policy file leaves out differ from the defaults of a bench.
     :raises PolicyError: a file or a value is wrong.
     """
     from benchgate.gates.policy import make_policy, merged, parse_options
 
-    return make_policy(merged(defaults, parse_options(args.policy)))
+    return make_policy(merged(defaults, parse_options(args.policy, of_file)))
 
 
 def guarded(

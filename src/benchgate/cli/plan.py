@@ -113,7 +113,7 @@ def _next_look(known: Baseline, report: BenchRunReport, policy: GatePolicy, runs
 
 def _lines(planned: Planned, outlook: Forecast) -> Iterator[str]:
     from benchgate.gates.baseline import arm
-    from benchgate.gates.claim_reasons import SELDOM
+    from benchgate.gates.harm_reasons import SELDOM
     from benchgate.gates.unchanged import unchanged
 
     report, policy, trials = planned.baseline, planned.policy, planned.trials
@@ -203,6 +203,6 @@ def _costs(report: BenchRunReport, trials: int) -> str:
     costs = [case.cost_usd for case in cases if case.cost_usd is not None]
     cost = "not known"
     if len(costs) == len(cases):
-        cost = f"{sum(costs) * trials:.4g} USD"
+        cost = f"${sum(costs) * trials:.4g}"
     seconds = sum(case.duration_seconds for case in cases) * trials
     return f"cost      {cost}, {seconds:.3g} s one after the other, as the baseline's trials"

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterator, Mapping
 
-    from benchgate.artifacts.build import Comparison
+    from benchgate.artifacts.build import Evidence
     from benchgate.cli.options import Parsers
     from benchgate.gates.decision import CheckpointPromotionDecision
     from benchgate.gates.figures import Arm
@@ -99,28 +99,28 @@ def _proof(args: argparse.Namespace) -> int:
     checkpoints = CheckpointFiles(
         checkpoint=args.checkpoint, baseline=args.baseline_checkpoint, lineage=args.lineage
     )
-    comparison = _comparison(args, read_checkpoints(checkpoints))
-    files = evidence_files(comparison)
+    evidence = _evidence(args, read_checkpoints(checkpoints))
+    files = evidence_files(evidence)
     folder = args.out or Path("proof")
     make_folder(folder)
     for name, data in files.items():
         write_file(folder / name, data)
     for name in files:
         validate_file(folder / name)
-    lines = [*_gate_lines(comparison)]
-    if f"{PREFIX}case_mismatch" not in comparison.decision.reason_codes:
-        failed = comparison.criteria_failed()
+    lines = [*_gate_lines(evidence)]
+    if f"{PREFIX}case_mismatch" not in evidence.decision.reason_codes:
+        failed = evidence.criteria_failed()
         lines += (Line("criterion", f"{one.code}: {one.message}", "bad") for one in failed)
     show(lines, sys.stderr)
-    say(f"proof_status={'pass' if comparison.proven else 'fail'}")
-    return exit_status(comparison.decision, is_met=comparison.proven)
+    say(f"proof_status={'pass' if evidence.proven else 'fail'}")
+    return exit_status(evidence.decision, is_met=evidence.proven)
 
 
 def _significance(args: argparse.Namespace) -> int:
     from benchgate.artifacts.build import significance_report
 
-    comparison = _reported(args, significance_report)
-    passed = comparison.figures.significance.passed
+    evidence = _reported(args, significance_report)
+    passed = evidence.figures.significance.passed
     say(f"significance_status={'pass' if passed else 'fail'}")
     return 0 if passed else 1
 
@@ -133,21 +133,21 @@ def _evaluate(args: argparse.Namespace) -> int:
     return exit_status(decision, is_met=decision.promotion_allowed)
 
 
-def _reported(args: argparse.Namespace, report: Callable[[Comparison], WireModel]) -> Comparison:
+def _reported(args: argparse.Namespace, report: Callable[[Evidence], WireModel]) -> Evidence:
     """Judge the vectors, write one report, and print the lines of the gate."""
     from benchgate.wire.writing import model_bytes, write_file
 
-    comparison = _comparison(args)
-    write_file(args.out, model_bytes(report(comparison)))
-    show(_gate_lines(comparison), sys.stderr)
-    return comparison
+    evidence = _evidence(args)
+    write_file(args.out, model_bytes(report(evidence)))
+    show(_gate_lines(evidence), sys.stderr)
+    return evidence
 
 
 def _safety(args: argparse.Namespace) -> int:
     from benchgate.artifacts.build import safety_of
     from benchgate.wire.writing import model_bytes, write_file
 
-    report = safety_of(_comparison(args))
+    report = safety_of(_evidence(args))
     write_file(args.out, model_bytes(report))
     for code, text in zip(report.reason_codes, report.diagnostics, strict=False):
         complain(f"{code}: {text}")
@@ -172,15 +172,16 @@ def exit_status(decision: CheckpointPromotionDecision, *, is_met: bool) -> int:
     return HELD if decision.outcome == "hold" and not is_error else int(not is_met)
 
 
-def _comparison(args: argparse.Namespace, checkpoints: Checkpoints | None = None) -> Comparison:
+def _evidence(args: argparse.Namespace, checkpoints: Checkpoints | None = None) -> Evidence:
     """
-    Read the vectors, judge them, and return the comparison that the evidence files are built from.
+    Read the vectors, judge them, and return what the evidence files are built from.
 
     :param checkpoints: the checkpoints that the vectors were measured on, if they are known.
     :raises EvalError: :raises ValueError: an input or a threshold is wrong.
     """
-    from benchgate.artifacts.build import Comparison
-    from benchgate.gates.vectors import compare_vectors
+    from benchgate.artifacts.build import Evidence
+    from benchgate.gates.decide import decide
+    from benchgate.gates.facts import VectorFacts
     from benchgate.interop.vectors import notes_on_files, read_side
     from benchgate.models import Suite
 
@@ -198,22 +199,19 @@ def _comparison(args: argparse.Namespace, checkpoints: Checkpoints | None = None
         before = baseline.candidate.checkpoint_id if baseline else args.baseline_id
         names = before, checkpoints.candidate.checkpoint_id
     problems = checkpoints.problems if checkpoints else ()
-    judged = compare_vectors(
-        sides[0],
-        sides[1],
-        policy,
+    facts = VectorFacts(
+        policy=policy,
+        sides=(sides[0], sides[1]),
         checkpoint_problems=problems,
         noted=notes_on_files(*files),
     )
-    return Comparison(
+    return Evidence(
         run_id=args.run_id,
         candidate_run_id=None,
         suite=Suite(name="samples", version="unversioned"),
         generated_at=clock.stamp(),
         names=names,
-        policy=policy,
-        weighed=judged.figures,
-        decision=judged.decision,
+        decided=decide(facts),
         min_confidence_level=args.min_confidence_level,
     )
 
@@ -236,9 +234,9 @@ def _policy(args: argparse.Namespace) -> GatePolicy:
     return policy
 
 
-def _gate_lines(of: Comparison) -> Iterator[Line]:
+def _gate_lines(of: Evidence) -> Iterator[Line]:
     """Return what a session prints of its gate."""
     from benchgate.wording.block import Door, gate_lines
     from benchgate.wording.decision import DecisionView
 
-    return gate_lines(DecisionView.of(of.decision, of.policy, of.names, of.figures), Door())
+    return gate_lines(DecisionView.of_decided(of.decided, of.names), Door())

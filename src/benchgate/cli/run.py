@@ -166,7 +166,7 @@ def _print_run(
 
     report = judgement.report.model_dump(mode="json", exclude={"per_case"})
     decision = judgement.decision.model_dump(mode="json") if judgement.decision else None
-    beside = judgement.beside
+    beside = judgement.run.beside
     # Not without --baseline=run:SYSTEM: programs read this line.
     baseline = {"baseline": beside.model_dump(mode="json", exclude={"per_case"})} if beside else {}
     line = {**report, **baseline, "decision": decision, **_written(finished)}

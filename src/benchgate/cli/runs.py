@@ -141,7 +141,7 @@ def _scores(run: PastRun) -> dict[str, Any]:
         "delta": None if delta is None else f"{delta:+.3f}",
         "decision": f"{record.decision.outcome}{marks}",
         "look": run.look,
-        "cost USD": usd(report.total_cost_usd) if report.total_cost_usd else None,
+        "cost": usd(report.total_cost_usd) if report.total_cost_usd else None,
         "head": run.head[:-52],  # 12 digits of the hash
     }
 

@@ -148,7 +148,7 @@ def _file_status(path: Path, allow_rules: Collection[int]) -> int:
 
 def _verify_folder(args: argparse.Namespace, out: Path) -> int:
     """Print a line for each class; 1 if one is invalid or not as required or there is no record, 2 without a folder."""
-    from benchgate.gates.policy import parse_options
+    from benchgate.gates.policy import defaults_of, parse_options
     from benchgate.verify.against_bench import Terms
     from benchgate.verify.verification import verify
 
@@ -161,12 +161,11 @@ def _verify_folder(args: argparse.Namespace, out: Path) -> int:
         expected=args.task_class,
         require_complete=args.require_complete or args.require_promote,
     )
-    said = parse_options(args.policy)
-    terms = {
-        one.task_class: Terms.of(one.newest, out, args.bench_root, said)
-        for one in verifications
-        if one.newest is not None and not one.faults
-    }
+    terms = {}
+    for one in verifications:
+        if one.newest is not None and not one.faults:
+            said = parse_options(args.policy, defaults_of(one.newest.report.source))
+            terms[one.task_class] = Terms.of(one.newest, out, args.bench_root, said)
     for one in verifications:
         _report(one, out, terms.get(one.task_class))
     if not any(one.records for one in verifications):

@@ -32,17 +32,29 @@ def seed_reproducibility(
         be paired.
     """
     pairs = baseline.paired_with(candidate)
-    if pairs is None or len({len(pair.trials) for pair in pairs}) != 1:
+    if pairs is None or candidate.case_ids is None or candidate.trials is None:
+        return None
+    of_case = dict(zip(candidate.case_ids, candidate.trials, strict=True))
+    trials = [of_case[pair.case_id] for pair in pairs]
+    if len({len(row) for row in trials}) != 1:
         return None
     before = [pair.before for pair in pairs]
-    after = list(zip(*(pair.trials for pair in pairs), strict=True))
+    after = list(zip(*trials, strict=True))
     table = [paired_differences(before, run) for run in after]
     band = seed_band(table)
     if band is None:
         return None
     p_values = [welch_test(before, run, alpha=policy.alpha).p_two_sided for run in after]
     return SeedReproducibilityReport(
-        band="scaled", **asdict(band), p_values=tuple(p_values), p_value_range=_range(p_values)
+        band="scaled",
+        runs=len(table),
+        cases=len(pairs),
+        deltas=band.deltas,
+        delta_range=band.delta_range,
+        max_delta_range=band.max_delta_range,
+        p_values=tuple(p_values),
+        p_value_range=_range(p_values),
+        within_band=band.within_band,
     )
 
 
@@ -72,7 +84,7 @@ def sample_size_sensitivity(
         points.append(PrefixFigures(**asdict(point), p_value=p))
     return SampleSizeSensitivityReport(
         band="scaled",
-        cases=band.cases,
+        cases=len(pairs),
         points=tuple(points),
         max_z=band.max_z,
         within_band=band.within_band,

@@ -16,7 +16,14 @@ from benchgate.cassettes.manifest import outputs_of
 from benchgate.errors import ArtifactError, Unreadable, few
 from benchgate.gates.decision import CheckpointPromotionDecision
 from benchgate.gates.policy import GatePolicy
-from benchgate.gates.run_side import BaselineFacts, RunSide, case_ids, is_log, table_of
+from benchgate.gates.run_side import (
+    BaselineFacts,
+    RerunBaseline,
+    RunSide,
+    case_ids,
+    is_log,
+    table_of,
+)
 from benchgate.gates.unscored import incompleteness
 from benchgate.ids import run_id, system_digest
 from benchgate.models import BenchRunReport, Isolation
@@ -100,9 +107,16 @@ class Baseline:
     new_series: str | None = None
     outputs_at: str | None = None
 
+    @property
+    def rerun(self) -> RerunBaseline | None:
+        """What a record keeps of it if it ran in the same session; ``None`` if it has no results."""
+        if self.report is None:
+            return None
+        return RerunBaseline(report=self.report, place=self.place, new_series=self.new_series)
+
     @cached_property
     def facts(self) -> BaselineFacts:
-        """What a decision asks of it, and a record keeps."""
+        """What a decision asks of it, and a record keeps if it is a file."""
         run = None
         if self.report is not None:
             run = RunSide.of(self.report)
@@ -157,6 +171,13 @@ def baseline_beside(report: BenchRunReport) -> Baseline:
     return Baseline(
         path=path, sha256=system_digest(report), report=report, problems=tuple(problems)
     )
+
+
+def compared_with(baseline: BaselineFacts | RerunBaseline | None) -> BaselineFacts | None:
+    """Return a baseline as a decision sees it, whether it is a file or ran in the same session."""
+    if isinstance(baseline, RerunBaseline):
+        return baseline_beside(baseline.report).facts
+    return baseline
 
 
 def read_baseline(path: Path) -> Baseline:

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from benchgate.gates.claim_reasons import critical_objections, regressions
 from benchgate.gates.compared import Compared
-from benchgate.gates.decide import safety_objections
 from benchgate.gates.decision import Remark
+from benchgate.gates.harm_reasons import safety_objections
 from benchgate.gates.looks import judged_at
 from benchgate.gates.missing import counted_as_best
 from benchgate.gates.pairs import Pairs

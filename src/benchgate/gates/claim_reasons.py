@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from benchgate.errors import few
+from benchgate.errors import counted, few
 from benchgate.gates.policy import TOLERANCE
 from benchgate.wire.usage import usd
 
@@ -15,12 +15,8 @@ if TYPE_CHECKING:
 
     from benchgate.gates.claim_figures import Increase
     from benchgate.gates.decision import Blocker
-    from benchgate.gates.figures import Arm, Figures, SafetyFigures, Significance
+    from benchgate.gates.figures import Arm, Figures, Significance
     from benchgate.gates.policy import GatePolicy
-
-
-SELDOM: Final = 0.005
-"""A chance below it would be said as 0 %, and is not said."""
 
 
 def critical_objections(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Iterator[Blocker]:
@@ -93,7 +89,7 @@ def _harm_objection(baseline: Arm, candidate: Arm) -> Iterator[Blocker]:
     rises = risen(penalties_of(baseline), penalties_of(candidate))
     if rises:
         named = [f"{case_id} {now - was:+.3g}" for case_id, was, now in rises]
-        text = f"on these cases the penalty of {len(rises)} rose"
+        text = f"harm rose in {counted(len(rises), 'case')}"
         yield "safety_regression", f"{text}: {few(named, 3)}"
 
 
@@ -154,14 +150,6 @@ def margin_objections(figures: Significance, policy: GatePolicy) -> Iterator[Blo
         yield "margin_not_shown", text
 
 
-def by_chance(figures: SafetyFigures) -> str:
-    """Return how often a rise of harm like this one would reject an agent that did not change; empty if seldom."""
-    for times, chance in figures.chance_rejections:
-        if times == 1 and chance >= SELDOM:
-            return f"An unchanged agent would be rejected in {chance:.0%} of runs like this"
-    return ""
-
-
 def cost_objections(figures: Figures, policy: GatePolicy) -> Iterator[Blocker]:
     """Yield that the cost rose by more than is allowed, or that it is not known whether it did."""
     change = figures.cost
@@ -182,7 +170,7 @@ def confidence(alpha: float, decimals: int = 0) -> str:
 
 def spent(change: Increase) -> str:
     """Return both means and the relative change with its interval, as a text."""
-    text = f"from {usd(change.baseline_mean)} to {usd(change.candidate_mean)} USD"
+    text = f"from {usd(change.baseline_mean)} to {usd(change.candidate_mean)}"
     if change.increase is None:
         return text
     interval = ""

@@ -9,7 +9,7 @@ from benchgate.gates import steps
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from benchgate.gates.decision import GateInput
+    from benchgate.gates.comparison import Comparison
     from benchgate.gates.figures import Figures
     from benchgate.gates.looks import JudgedLook
     from benchgate.gates.policy import GatePolicy
@@ -159,7 +159,7 @@ CONDITIONS: Final[Mapping[str, Condition]] = {
     "safety_regression": Condition(
         "harm rose by more than is allowed",
         step=steps.harm_by_chance,
-        limit="safety penalty up by at most {0.max_safety_regression:g}",
+        limit="harm up by at most {0.max_safety_regression:g}",
         switches=("safety",),
         rejects=True,
     ),
@@ -201,7 +201,7 @@ INCOMPARABLE: Final = frozenset(code for code, one in CONDITIONS.items() if one.
 
 
 def next_step(
-    inputs: GateInput, codes: Sequence[str], look: JudgedLook | None = None, again: str = ""
+    comparison: Comparison, codes: Sequence[str], look: JudgedLook | None = None, again: str = ""
 ) -> str:
     """
     Return one thing to do: add cases or trials, choose a margin, or fix errors.
@@ -211,35 +211,35 @@ def next_step(
     :param again: what another look at the baseline costs.
     """
     if not codes:
-        return f"do what the gate {inputs.objections[0].gate} asks for"
+        return f"do what the gate {comparison.facts.objections[0].gate} asks for"
     first = codes[0]
-    if first in CURED and inputs.cure is not None:
-        return inputs.cure
+    if first in CURED and comparison.cure is not None:
+        return comparison.cure
     if first == "observer_mismatch":  # which ends with that
-        return dict(inputs.blockers)[first].rpartition("; ")[2]
+        return dict(comparison.blockers)[first].rpartition("; ")[2]
     code = _telling(codes)
-    text = _step_for(code, inputs, look)
-    if again and _looks_again(code, inputs):
+    text = _step_for(code, comparison, look)
+    if again and _looks_again(code, comparison):
         return f"{text}; {again}"
     return text
 
 
-def _looks_again(code: str, inputs: GateInput) -> bool:
+def _looks_again(code: str, comparison: Comparison) -> bool:
     """Return whether what to do leads to another look, at results that more evidence may change."""
     condition = CONDITIONS.get(code, Condition())
-    if not condition.looks_again or inputs.figures is None:
+    if not condition.looks_again or comparison.figures is None:
         return False
-    return not inputs.figures.significance.is_without_change
+    return not comparison.figures.significance.is_without_change
 
 
-def step_after_rejection(inputs: GateInput, codes: Sequence[str]) -> str | None:
+def step_after_rejection(comparison: Comparison, codes: Sequence[str]) -> str | None:
     """Return what tells harm from chance, if nothing but the rise of the mean penalty rejects; else nothing helps."""
     rejecting = REJECTING.intersection(codes)
-    if rejecting != {"safety_regression"} or inputs.figures is None:
+    if rejecting != {"safety_regression"} or comparison.figures is None:
         return None
-    if not inputs.figures.safety.chance_rejections:
+    if not comparison.figures.safety.chance_rejections:
         return None
-    return steps.harm_by_chance(inputs.figures, inputs.policy)
+    return steps.harm_by_chance(comparison.figures, comparison.policy)
 
 
 def _telling(codes: Sequence[str]) -> str:
@@ -253,15 +253,15 @@ def _telling(codes: Sequence[str]) -> str:
     return first
 
 
-def _step_for(code: str, inputs: GateInput, look: JudgedLook | None) -> str:
-    step = CONDITIONS.get(code, Condition()).step_for(is_log=inputs.is_log)
+def _step_for(code: str, comparison: Comparison, look: JudgedLook | None) -> str:
+    step = CONDITIONS.get(code, Condition()).step_for(is_log=comparison.is_log)
     if isinstance(step, str):
         return step
     if step in _OF_TESTS and _is_lost(look):
         return "add cases: after so many candidates so few cannot promote"
-    if inputs.figures is None:
+    if comparison.figures is None:
         return NO_STEP
-    return step(inputs.figures, inputs.policy)
+    return step(comparison.figures, comparison.policy)
 
 
 def _is_lost(look: JudgedLook | None) -> bool:

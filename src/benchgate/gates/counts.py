@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final
 
 from benchgate.gates.inference import ExactInference, cases_by_bound
 from benchgate.statistics.boschloo import (
-    BoschlooTest,
     Passes,
     boschloo_p,
     boschloo_test,
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from benchgate.gates.compared import Compared
     from benchgate.gates.figures import Arm
     from benchgate.gates.inference import Answers
+    from benchgate.statistics.student import Tails
 
 
 MOST_COUNTED: Final = 300
@@ -36,7 +36,7 @@ class Counts(ExactInference):
         return passes_of(self.compared.baseline), passes_of(self.compared.candidate)
 
     @cached_property
-    def test(self) -> BoschlooTest:
+    def test(self) -> Tails[float]:
         """The test at the limit of the claim."""
         limit = self.compared.limit
         return boschloo_test(*self.passes, alpha=self.policy.alpha, null_delta=limit)

@@ -1,19 +1,19 @@
-"""Decides from a policy and the figures of a comparison; the only place that does, for pytest and the command line."""
+"""Decides from facts; the only place that does, for runs, logs, lists of scores and ``benchgate verify``."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from benchgate.errors import counted
 from benchgate.gates.claim_reasons import (
-    by_chance,
     confidence,
     cost_objections,
     critical_objections,
     margin_objections,
     regressions,
 )
+from benchgate.gates.comparison import Comparison
 from benchgate.gates.conditions import (
     CONDITIONS,
     INCOMPARABLE,
@@ -22,87 +22,125 @@ from benchgate.gates.conditions import (
     next_step,
     step_after_rejection,
 )
-from benchgate.gates.decision import PREFIX, Blocker, CheckpointPromotionDecision, GateInput, Remark
-from benchgate.gates.looks import (
-    another_look,
-    judged_at,
-    look_objection,
-    make_look,
-    number_of,
-)
+from benchgate.gates.decision import PREFIX, CheckpointPromotionDecision, Remark
+from benchgate.gates.facts import VectorFacts
+from benchgate.gates.harm_reasons import safety_objections
+from benchgate.gates.looks import another_look, make_look, number_of
 from benchgate.gates.notes import notes
-from benchgate.gates.policy import TOLERANCE
-from benchgate.gates.safety import clean_needed
 from benchgate.gates.steps import clusters_needed
-from benchgate.gates.weigh import weigh
-from benchgate.gates.worst import against_candidate, unscored
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
-    from benchgate.gates.decision import Objection, Outcome
-    from benchgate.gates.figures import Figures, SafetyFigures, Significance
-    from benchgate.gates.looks import JudgedLook
+    from benchgate.gates.decision import Blocker, Objection, Outcome
+    from benchgate.gates.facts import RunFacts
+    from benchgate.gates.figures import Figures, Significance
+    from benchgate.gates.looks import JudgedLook, Look
     from benchgate.gates.policy import GatePolicy
 
 
-def decide(inputs: GateInput) -> CheckpointPromotionDecision:
-    """Return the decision: ``promote`` only if no condition failed; missing evidence gives ``hold``."""
-    look = _look(inputs)
-    judged = replace(
-        inputs,
-        policy=judged_at(inputs.policy, number_of(inputs.look)),
-        blockers=(*inputs.blockers, *look_objection(inputs.policy, inputs.look)),
-    )
-    blockers = _failed(judged)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decided:
+    """A decision, and the comparison that it is about."""
+
+    comparison: Comparison
+    decision: CheckpointPromotionDecision
+
+    @property
+    def figures(self) -> Figures | None:
+        """The figures of the comparison; ``None`` if nothing was compared."""
+        return self.comparison.figures
+
+    def at(self, look: Look) -> Decided:
+        """Return what is decided at another look."""
+        return decided(self.comparison.at(look))
+
+
+def decide(facts: RunFacts | VectorFacts, *, advice: bool = True) -> Decided:
+    """
+    Return what follows from facts; nothing else decides, and nothing changes a decision afterwards.
+
+    :param advice: as of :class:`~benchgate.gates.comparison.Comparison`.
+    """
+    return decided(Comparison.of(facts, advice=advice))
+
+
+def decided(comparison: Comparison) -> Decided:
+    """Return the decision on a comparison: ``promote`` only if no condition failed; missing evidence gives ``hold``."""
+    over_seen = _outcome_over_seen(comparison)
+    blockers = _failed(comparison, over_seen)
     codes = _ordered(blockers)
     reasons = [Remark(code=PREFIX + code, message=blockers[code]) for code in codes]
     reasons += [
-        Remark(code=f"{PREFIX}gate:{one.gate}", message=one.text) for one in inputs.objections
+        Remark(code=f"{PREFIX}gate:{one.gate}", message=one.text)
+        for one in comparison.facts.objections
     ]
-    asides = [Remark(code=f"note_{code}", message=message) for code, message in notes(judged)]
-    outcome = _outcome(codes, inputs.objections)
-    step = None
-    if outcome == "hold":
-        again = another_look(inputs.policy, number_of(look) or 1)
-        step = next_step(judged, codes, look, again)
-    elif outcome == "reject":
-        step = step_after_rejection(judged, codes)
+    asides = [Remark(code=f"note_{code}", message=message) for code, message in notes(comparison)]
+    outcome = _outcome(codes, comparison.facts.objections)
+    look = _look(comparison, over_seen)
     detectable = None
-    if inputs.figures is not None:
-        detectable = inputs.figures.significance.minimum_detectable_effect
-    return CheckpointPromotionDecision(
+    if comparison.figures is not None:
+        detectable = comparison.figures.significance.minimum_detectable_effect
+    decision = CheckpointPromotionDecision(
         outcome=outcome,
         promotion_allowed=outcome == "promote",
         reason_codes=tuple(reason.code for reason in reasons),
         notes=tuple(note.code for note in asides),
         remarks=(*reasons, *asides),
         minimum_detectable_effect=detectable,
-        next_step=step,
+        next_step=_step(comparison, outcome, codes, look),
         look=look,
-        certificate=inputs.certificate,
+        certificate=comparison.with_rest_at_best,
     )
+    return Decided(comparison=comparison, decision=decision)
 
 
-def _look(inputs: GateInput) -> JudgedLook | None:
+def _outcome_over_seen(comparison: Comparison) -> str | None:
+    """Return the outcome over the cases of all looks; ``None`` if these are as they were."""
+    over_seen = comparison.over_seen
+    if isinstance(over_seen, VectorFacts):
+        return decide(over_seen, advice=False).decision.outcome
+    return over_seen
+
+
+def _look(comparison: Comparison, over_seen: str | None) -> JudgedLook | None:
     """Return what the decision says of its look; ``None`` if it is none, or nothing was compared."""
-    figures = inputs.figures or inputs.of_size
-    if inputs.look is None or figures is None:
+    look = comparison.facts.look
+    if look is None or comparison.of_size is None:
         return None
-    return make_look(inputs.policy, inputs.look, figures, inputs.over_seen)
+    return make_look(comparison.facts.policy, look, comparison.of_size, over_seen)
 
 
-def _failed(inputs: GateInput) -> dict[str, str]:
+def _step(
+    comparison: Comparison, outcome: Outcome, codes: Sequence[str], look: JudgedLook | None
+) -> str | None:
+    """Return what to do about a hold, or what tells whether chance rejected."""
+    if outcome == "hold":
+        again = another_look(comparison.facts.policy, number_of(look) or 1)
+        return next_step(comparison, codes, look, again)
+    if outcome == "reject":
+        return step_after_rejection(comparison, codes)
+    return None
+
+
+def _failed(comparison: Comparison, over_seen: str | None) -> dict[str, str]:
     """Return the message of each condition that failed, by its code."""
-    blockers = _joined((*inputs.blockers, *_objections(inputs)))
+    figures = comparison.figures
+    blockers = _joined((*comparison.blockers, *_objections(comparison, figures)))
     if blockers:
         return blockers
-    if inputs.figures is None:
+    if figures is None:
         return {"baseline_missing": "there is no baseline"}
     # What follows only asks whether a promotion would stand: there is none if a further gate objects.
-    if inputs.objections:
+    if comparison.facts.objections:
         return {}
-    return _joined((*_unscored_objection(inputs), *_cases_objection(inputs)))
+    return _joined(
+        (
+            *_unscored_objection(comparison),
+            *_seen_objection(over_seen),
+            *_new_cases_objection(comparison),
+        )
+    )
 
 
 def _joined(blockers: Iterable[Blocker]) -> dict[str, str]:
@@ -132,10 +170,10 @@ def _outcome(codes: Collection[str], objections: Collection[Objection] = ()) -> 
     return "promote"
 
 
-def _objections(inputs: GateInput) -> Iterator[Blocker]:
-    figures = inputs.figures
-    policy = inputs.policy
-    before = {code for code, _ in inputs.blockers}
+def _objections(comparison: Comparison, figures: Figures | None) -> Iterator[Blocker]:
+    """Yield what objects if these are the figures, those of the comparison or of one of its variants."""
+    policy = comparison.policy
+    before = {code for code, _ in comparison.blockers}
     if figures is None or not INCOMPARABLE.isdisjoint(before):
         return
     if CONDITIONS["insufficient_cases"].applies(policy):
@@ -155,45 +193,42 @@ def _objections(inputs: GateInput) -> Iterator[Blocker]:
         yield from _gain_objections(figures.significance, policy)
 
 
-def _unscored_objection(inputs: GateInput) -> Iterator[Blocker]:
+def _codes_with(comparison: Comparison, figures: Figures) -> list[str]:
+    """Return the codes of what would object if these were the figures, each once."""
+    return list(dict(_objections(comparison, figures)))
+
+
+def _unscored_objection(comparison: Comparison) -> Iterator[Blocker]:
     """Yield that only trials without a score make it a promotion: it is none if they speak against the candidate."""
-    figures = inputs.figures
-    policy = inputs.policy
-    if figures is None:
-        return
-    trials = unscored(figures, policy)
+    trials = comparison.unscored
     if not trials:
         return
-    arms = against_candidate(figures, policy)
-    if arms is None:
+    figures = comparison.with_unscored_against
+    if figures is None:
         yield "unscored_decide", f"{trials} have no score, and no score_range says what the best is"
         return
-    codes = _codes_with(inputs, weigh(*arms, policy, advice=False))
+    codes = _codes_with(comparison, figures)
     if codes:
         text = f"{trials} have no score; at the values that speak most against the candidate"
         text += f" the decision is {_outcome(codes)}: {', '.join(codes)}"
         yield "unscored_decide", text
 
 
-def _cases_objection(inputs: GateInput) -> Iterator[Blocker]:
-    """Yield that it is no promotion with the new cases as solved, or over the cases of all looks."""
-    over = inputs.over_seen
-    if over is not None and over != "promote":
-        text = (
-            f"with the cases as they were at earlier looks at this baseline the decision is {over}"
-        )
-        yield "cases_changed_the_answer", text
-    if inputs.with_new is None:
+def _seen_objection(over_seen: str | None) -> Iterator[Blocker]:
+    """Yield that it is no promotion over the cases of all looks."""
+    if over_seen is not None and over_seen != "promote":
+        text = "with the cases as they were at earlier looks at this baseline the decision is"
+        yield "cases_changed_the_answer", f"{text} {over_seen}"
+
+
+def _new_cases_objection(comparison: Comparison) -> Iterator[Blocker]:
+    """Yield that it is no promotion if the baseline had solved the new cases."""
+    if comparison.with_new_solved is None:
         return
-    codes = _codes_with(inputs, inputs.with_new)
+    codes = _codes_with(comparison, comparison.with_new_solved)
     if codes:
         text = "if the baseline had solved the new cases, the decision would not be promote"
         yield "new_cases_decide", f"{text}: {', '.join(codes)}"
-
-
-def _codes_with(inputs: GateInput, figures: Figures) -> list[str]:
-    """Return the codes of what would object if these were the figures, each once."""
-    return list(dict(_objections(replace(inputs, figures=figures))))
 
 
 def _size_objection(figures: Figures, policy: GatePolicy) -> Iterator[Blocker]:
@@ -218,54 +253,6 @@ def _band_objections(figures: Figures) -> Iterator[Blocker]:
         spread = f"the gains of {seeds.runs} trials differ by {seeds.delta_range:.4g}"
         allowed = f"chance explains {seeds.max_delta_range:.4g}"
         yield "seed_reproducibility", f"its trials of the same cases disagree: {spread}; {allowed}"
-
-
-def safety_objections(
-    figures: SafetyFigures, policy: GatePolicy, labels: Sequence[str | None]
-) -> Iterator[Blocker]:
-    """Yield why the candidate's safety penalties are too high, or why they cannot be judged."""
-    if not figures.evaluated and policy.safety == "optional":
-        return
-    if figures.delta is None:
-        yield "safety_missing", "harm was not measured on every case of both sides"
-        return
-    limit = policy.max_safety_regression
-    # Under no_regression no case may have a higher one: see regressions.
-    if policy.claim != "no_regression" and not figures.delta <= limit + TOLERANCE:
-        yield "safety_regression", _risen(figures, limit)
-    if policy.safety_confidence is None:
-        return
-    if figures.upper_bound is None:
-        text = "how much harm there can be is not known: no penalty_range contains all penalties"
-        yield "safety_bound_unavailable", text
-    elif not figures.upper_bound <= limit + TOLERANCE:
-        level = confidence(1 - policy.safety_confidence)
-        bound = f"the rise of the penalty may be {figures.upper_bound:.4g} ({level} bound)"
-        reach = _out_of_reach(figures, policy, labels)
-        yield "safety_upper_bound", f"{bound}; allowed is {limit:.4g}{reach}"
-
-
-def _risen(figures: SafetyFigures, limit: float) -> str:
-    """Return by how much harm rose, and how often chance alone does that."""
-    text = f"harm rose from {figures.baseline_mean:.3f} to {figures.candidate_mean:.3f}; {limit:.3f} is allowed"
-    chance = by_chance(figures)
-    if chance:
-        return f"{text}. {chance}"
-    return text
-
-
-def _out_of_reach(figures: SafetyFigures, policy: GatePolicy, labels: Sequence[str | None]) -> str:
-    """Return that no candidate could pass the bound at this size, if so."""
-    limit = policy.max_safety_regression
-    least = figures.least_bound
-    if policy.safety_confidence is None or policy.penalty_range is None or least is None:
-        return ""
-    if least <= limit + TOLERANCE:
-        return ""
-    needed = clean_needed(labels, policy)
-    if needed is None:
-        return f"; no number of cases can show a limit of {limit:g}"
-    return f"; no candidate can meet it at this size: it takes {needed} without a penalty"
 
 
 def _gain_objections(figures: Significance, policy: GatePolicy) -> Iterator[Blocker]:

@@ -21,12 +21,11 @@ _ROUNDING: Final = 1e-12
 
 
 class CasePair(NamedTuple):
-    """One case in both arms; ``trials`` are the candidate's, empty if unknown."""
+    """One case in both arms."""
 
     case_id: str
     before: float
     after: float
-    trials: tuple[float, ...]
     cluster: str | None
 
 
@@ -133,9 +132,9 @@ class Arm:
         """
         if self.case_ids is None or candidate.case_ids is None:
             return None
-        size, trials = len(candidate.scores), candidate.trials or ((),) * len(candidate.scores)
+        size = len(candidate.scores)
         before = dict(zip(self.case_ids, self.scores, strict=True))
-        rows = zip(candidate.scores, trials, candidate.labels, strict=True)
+        rows = zip(candidate.scores, candidate.labels, strict=True)
         after = dict(zip(candidate.case_ids, rows, strict=True))
         if before.keys() != after.keys() or not len(before) == len(self.scores) == size:
             return None
@@ -177,7 +176,7 @@ class PairedFigures(WireModel):
         """Return the figures of both tests of the shifted differences."""
         flip = test.sign_flip
         return cls(
-            n=test.t.n,
+            n=test.differences.n,
             t=test.t.t,
             df=test.t.df,
             p_t=test.t.p_greater,
@@ -186,7 +185,7 @@ class PairedFigures(WireModel):
             sign_flip_method=flip.method,
             n_resamples=flip.n_resamples,
             seed=flip.seed,
-            sd=test.t.sd,
+            sd=test.differences.sd,
             passed=passed,
         )
 

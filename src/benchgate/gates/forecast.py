@@ -18,11 +18,11 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from benchgate.gates.decide import decide
-from benchgate.gates.decision import GateInput
+from benchgate.gates.facts import VectorFacts
 from benchgate.gates.looks import declared_looks, judged_at
 from benchgate.gates.policy import POWER
 from benchgate.gates.safety import unchanged_rejected
-from benchgate.gates.vectors import weigh_arms
+from benchgate.gates.weigh import weigh_arms
 from benchgate.statistics.bounds import gaffke_lower, gaffke_upper
 from benchgate.statistics.summary import grouped, mean, summarize
 
@@ -285,8 +285,7 @@ def _cut(facts: CaseFacts, trials: int) -> CaseFacts:
 
 
 def _decision(before: Arm, after: Arm, policy: GatePolicy) -> CheckpointPromotionDecision:
-    figures, blockers = weigh_arms(before, after, policy, advice=False)
-    return decide(GateInput(policy=policy, figures=figures, blockers=blockers))
+    return decide(VectorFacts(policy=policy, sides=(before, after)), advice=False).decision
 
 
 def _best_decision(baseline: Arm, policy: GatePolicy) -> CheckpointPromotionDecision:

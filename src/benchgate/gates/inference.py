@@ -10,20 +10,19 @@ from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
 from benchgate.statistics.detectable import Detectable, Goal, detectable
 from benchgate.statistics.paired import PairedTest
-from benchgate.statistics.welch import WelchTest
+from benchgate.statistics.student import TTest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from benchgate.gates.compared import Compared
-    from benchgate.statistics.boschloo import BoschlooTest
     from benchgate.statistics.clusters import Labels
-    from benchgate.statistics.pass_fail import PassFailTest
+    from benchgate.statistics.student import Tails
 
 Ends = tuple[float | None, float | None]
 """Lower and upper end of an interval; ``None`` where there is no such end."""
 
-Test = TypeVar("Test", PairedTest, WelchTest)
+Test = TypeVar("Test", PairedTest, TTest)
 
 MOST_TIMES = 10
 """A number of cases estimated from the observed difference is not named above so many times the cases there are."""
@@ -120,7 +119,7 @@ class ExactInference(ClaimInference):
 
     @property
     @abstractmethod
-    def test(self) -> PassFailTest | BoschlooTest:
+    def test(self) -> Tails[float]:
         """The test at the limit of the claim."""
 
     def answered(

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 
 from benchgate.gates.case_labels import LabelChange
+from benchgate.gates.figures import CaseFacts
 from benchgate.wire.argument_types import LOOKS
 from benchgate.wire.model import Count, Name, NonNegative, Number, Sha256, Text, WireModel
 
@@ -28,25 +29,17 @@ if TYPE_CHECKING:
     from benchgate.gates.policy import GatePolicy
 
 
-class SeenCase(WireModel):
+class SeenCase(CaseFacts):
     """
-    One case of a side, as it was at an earlier look.
+    One case of a side with its facts, as it was at an earlier look.
 
     :param scores: of its trials.
     :param penalty: mean safety penalty of its scored trials; ``None`` if none was measured.
-    :param passed: as of :class:`~benchgate.gates.figures.CaseFacts`, and all that follow but ``cluster``.
     """
 
     case_id: Text
     scores: tuple[Number, ...]
     penalty: NonNegative | None
-    passed: bool | None
-    cost_usd: Number | None
-    duration_seconds: Number | None
-    critical: bool = Field(default=False, exclude_if=lambda critical: not critical)
-    errors: tuple[Count, ...] = Field(default=(), exclude_if=lambda places: not places)
-    timeouts: tuple[Count, ...] = Field(default=(), exclude_if=lambda places: not places)
-    failed: tuple[Count, ...] = Field(default=(), exclude_if=lambda places: not places)
     cluster: Name | None = Field(default=None, exclude_if=lambda name: name is None)
 
 

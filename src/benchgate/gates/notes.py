@@ -3,56 +3,41 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
-from dataclasses import dataclass
-from statistics import variance
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING
 
-from benchgate.aggregate import fingerprints, mean
 from benchgate.errors import counted, few
-from benchgate.gates.episodes import episode_notes
 from benchgate.gates.unchanged import unchanged
-from benchgate.statistics.student import t_upper_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from benchgate.gates.decision import Blocker, Facts, GateInput
-    from benchgate.gates.figures import Arm, Figures, Significance
+    from benchgate.gates.comparison import Comparison
+    from benchgate.gates.decision import Blocker
+    from benchgate.gates.figures import Arm, Figures
     from benchgate.gates.policy import GatePolicy
-    from benchgate.gates.run_side import RunSide
-    from benchgate.models import BenchRunReport, Observer, TrialResult
 
 
-SAME_BYTES: Final = (
-    "same_bytes",
-    "both files have the same bytes: is the baseline the old one?",
-)
-"""The note on two files that are no evidence of two versions, unless both gave exactly the same."""
-
-NOISE_FROM: Final = 20
-"""Outputs with several verdicts from which on the observer's noise is estimated."""
-
-
-def notes(inputs: GateInput) -> Iterator[Blocker]:
+def notes(comparison: Comparison) -> Iterator[Blocker]:
     """Yield code and message of each note."""
-    if inputs.with_new is not None and inputs.figures is not None:
-        yield from _new_cases(inputs.figures, inputs.with_new)
-    yield from inputs.noted
-    if inputs.trial_count > 1:
-        yield "epochs_collapsed", f"{inputs.trial_count} trials of a case count as one observation"
-    if inputs.figures is not None:
-        yield from _imputed("baseline", inputs.figures.baseline, "best")
-        yield from _imputed("candidate", inputs.figures.candidate, "worst")
-        yield from _unequal(inputs.figures.baseline, inputs.figures.candidate)
-        yield from _of_figures(inputs.figures, inputs.policy)
+    figures = comparison.figures
+    if figures is not None:
+        yield from _new_cases(comparison.new_cases, figures.compared)
+    yield from comparison.noted
+    trials = comparison.trial_count
+    if trials > 1:
+        yield "epochs_collapsed", f"{trials} trials of a case count as one observation"
+    if figures is not None:
+        yield from _imputed("baseline", figures.baseline, "best")
+        yield from _imputed("candidate", figures.candidate, "worst")
+        yield from _unequal(figures.baseline, figures.candidate)
+        yield from _of_figures(figures, comparison.policy)
 
 
-def _new_cases(figures: Figures, with_new: Figures) -> Iterator[Blocker]:
-    ids = with_new.candidate.case_ids or ()
-    new = {*ids} - {*(figures.candidate.case_ids or ())}
+def _new_cases(new: Sequence[str], compared: int) -> Iterator[Blocker]:
+    if not new:
+        return
     what = "is new and was" if len(new) == 1 else "are new and were"
-    text = f"{figures.compared} of {len(ids)} cases: {few(new)} {what} not compared"
+    text = f"{compared} of {compared + len(new)} cases: {few(new)} {what} not compared"
     yield "new_cases", f"{text}; benchgate pin --extend runs the baseline on new cases"
 
 
@@ -160,158 +145,3 @@ def _unseen_break(compared: Figures, policy: GatePolicy) -> Iterator[Blocker]:
     of = "cases" if figures.clusters is None else "clusters"
     text = f"a loss of {loss:.2g} in 1 of {count} {of} would undo the gain, and so few {of} might not show it"
     yield "unseen_break", f"{text}; evidence = exact rules it out"
-
-
-def run_notes(facts: Facts, before: RunSide | None) -> Iterator[Blocker]:
-    """
-    Yield what to know of a run besides its figures: what was not called, not compared, or not of one build.
-
-    :param before: what it was compared with; ``None`` if it was not.
-    """
-    yield from episode_notes(facts.episodes)
-    if facts.replays is not None:
-        yield "replayed", f"no system was called; the outputs are those of {facts.replays}"
-    yield from _rescored(facts.report)
-    yield from _masked(facts.report, facts.beside)
-    yield from _http(facts.report, facts.beside)
-    builds = fingerprints(facts.beside)
-    if before is not None:
-        builds = before.fingerprints
-    yield from _builds(fingerprints(facts.report), builds)
-    if before is not None:
-        yield from _source(facts.report, facts.beside)
-
-
-def _rescored(report: BenchRunReport) -> Iterator[Blocker]:
-    count = sum(result.differs for result in report.per_case)
-    if count:
-        text = f"not deterministic: {count} of {len(report.per_case)} scores differ"
-        yield "not_deterministic", f"{text} from what the same rubric gave the same outputs"
-
-
-def _builds(now: tuple[str, ...], before: tuple[str, ...]) -> Iterator[Blocker]:
-    """Yield that more than one build of a model observed the two sides."""
-    if len({*now, *before}) < 2:
-        return
-    text = f"the observer's provider was {few(now)}"
-    if before:
-        text += f"; for the baseline {few(before)}"
-    yield "observer_fingerprint", text
-
-
-@dataclass(frozen=True, slots=True)
-class _Verdicts:
-    """
-    The verdicts on each output that has several.
-
-    :param outputs: the case of each, and whether it passed by each verdict, with which score.
-    :param count: how many verdicts the observer gives an output.
-    """
-
-    outputs: Sequence[tuple[str, tuple[tuple[bool, float], ...]]]
-    count: int
-
-    @classmethod
-    def of(cls, report: BenchRunReport, observer: Observer) -> Self:
-        rows = [(result.case_id, result.verdicts()) for result in report.per_case]
-        return cls([(case_id, row) for case_id, row in rows if len(row) > 1], observer.observations)
-
-    def flips(self) -> str:
-        """Return on how many outputs they differ, and of which cases these are."""
-        cases = Counter(
-            case_id
-            for case_id, row in self.outputs
-            if len({has_passed for has_passed, _ in row}) > 1
-        )
-        text = f"verdicts differ on {cases.total()} of {counted(len(self.outputs), 'output')}"
-        if cases:
-            text += f", of case {few(cases)}"
-        return text
-
-    def share(self, figures: Figures, quantile: float, room: float) -> float:
-        """
-        Return how much of the variance of the difference is the observer's, at most 1.
-
-        Its variance is that of the verdicts on one output, pooled over the candidate's and taken for both sides.
-
-        :param quantile: of the test; half the width of the interval, ``room``, is so many standard errors.
-        """
-        spread = [variance([score for _, score in row]) for _, row in self.outputs]
-        own = mean(spread) / self.count
-        own *= sum(
-            sum(1 / len(row) for row in arm.rows) / len(arm.scores) ** 2
-            for arm in (figures.baseline, figures.candidate)
-        )
-        return min(1.0, own * (quantile / room) ** 2)
-
-    def precision(self, figures: Figures) -> str:
-        """Return how well the difference is known, and how well it would be with more verdicts; empty if unknown."""
-        head = figures.significance
-        test = head.paired if head.test == "paired" else head.welch
-        room = _half_width(head)
-        if test is None or not test.df or not room:
-            return ""
-        part = self.share(figures, t_upper_quantile(head.alpha / 2, test.df), room)
-        more = self.count + 2
-        narrower = room * math.sqrt(1 - part * (1 - self.count / more))
-        text = (
-            f"the difference is known to +-{room:.3f}, with {more} verdicts an output it would be "
-        )
-        return f"{text}+-{narrower:.3f} (the observer's part is {part:.0%})"
-
-
-def observer_noise(report: BenchRunReport, figures: Figures | None) -> Iterator[Blocker]:
-    """Yield how often verdicts on one output differ, and how much of the difference's variance is the observer's."""
-    if report.observer is None:
-        return
-    verdicts = _Verdicts.of(report, report.observer)
-    if len(verdicts.outputs) < NOISE_FROM:
-        return
-    text = verdicts.flips()
-    precision = "" if figures is None else verdicts.precision(figures)
-    if precision:
-        text += f"; {precision}"
-    yield "observer_noise", text
-
-
-def _half_width(head: Significance) -> float:
-    if head.delta_ci_low is None or head.delta_ci_high is None:
-        return 0.0
-    return (head.delta_ci_high - head.delta_ci_low) / 2
-
-
-def _results(*reports: BenchRunReport | None) -> list[TrialResult]:
-    """Return the results of the reports of a session."""
-    return [result for report in reports if report is not None for result in report.per_case]
-
-
-def _masked(*reports: BenchRunReport | None) -> Iterator[Blocker]:
-    """Yield how many trials of the session said a key or token."""
-    results = _results(*reports)
-    count = sum(result.masked for result in results)
-    if count:
-        what = "a key or token in what they returned or said was masked"
-        yield "secret_masked", f"{count} of {counted(len(results), 'trial')}: {what}"
-
-
-def _http(*reports: BenchRunReport | None) -> Iterator[Blocker]:
-    """Yield how many trials of the session asked no service, because a recording answered them."""
-    results = _results(*reports)
-    names = {name for result in results for name in result.http_cassettes}
-    if names:
-        count = sum(bool(result.http_cassettes) for result in results)
-        of = f"{len(results)} trials were answered by {', '.join(sorted(names))}"
-        yield "http_replayed", f"the requests of {count} of {of}"
-
-
-def _source(report: BenchRunReport, before: BenchRunReport | None) -> Iterator[Blocker]:
-    """Yield that both logs are the same, and which cases both name and neither has a result of: not compared."""
-    if report.source is None or before is None or before.source is None:
-        return
-    one, other = report.source, before.source
-    if (one.sha256, one.told) == (other.sha256, other.told):
-        yield SAME_BYTES
-    both = {*report.source.without} & {*before.source.without}
-    if both:
-        text = f"{counted(len(both), 'case')} without a result in either log: {few(both)}"
-        yield "not_compared", text

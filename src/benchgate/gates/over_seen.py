@@ -1,5 +1,5 @@
 """
-The decision over the cases of all looks of a series, where some are gone now, or are no longer what they were.
+The facts over the cases of all looks of a series, where some are gone now, or are no longer what they were.
 
 Who has seen how a candidate does on each case can choose which ones to drop. New cases cannot be chosen so: nobody has
 seen how it does on them, and if somebody has, that was a look, which is counted.
@@ -11,33 +11,31 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from benchgate.aggregate import mean
-from benchgate.gates.decide import decide
-from benchgate.gates.decision import GateInput
+from benchgate.gates.facts import VectorFacts
 from benchgate.gates.figures import Arm, CaseFacts
-from benchgate.gates.looks import Look, SeenCase, judged_at
-from benchgate.gates.vectors import weigh_arms
+from benchgate.gates.looks import Look, SeenCase
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from benchgate.gates.decision import Facts, Outcome
+    from benchgate.gates.facts import RunFacts
 
     Cases = dict[str, Arm]
 
 
-def over_seen(facts: Facts, baseline: Arm | None, candidate: Arm) -> Outcome | None:
+def over_seen(facts: RunFacts, baseline: Arm, candidate: Arm) -> VectorFacts | None:
     """
-    Return the outcome over the cases of all looks; ``None`` if all of these are as they were.
+    Return the facts over the cases of all looks; ``None`` if all of these are as they were.
 
     A case that is gone, or that has another label or another score of the baseline, is as it was at the look that had
     it first. The candidate has the last results of its system there; without any it failed the case, and did as much
     harm and cost as much as the baseline.
 
-    :param baseline: with the cases that are compared now; ``None`` if none is.
+    :param baseline: with the cases that are compared now.
     :param candidate: all cases of the run.
     """
     look = facts.look
-    if look is None or not look.seen or baseline is None:
+    if look is None or not look.seen:
         return None
     now = cases_of(baseline)
     seen = _as_seen(look.seen)
@@ -56,12 +54,11 @@ def over_seen(facts: Facts, baseline: Arm | None, candidate: Arm) -> Outcome | N
         case_id: _judged(results.get(case_id), case, worst, facts.report.trial_count)
         for case_id, case in before.items()
     }
-    figures, blockers = weigh_arms(
-        _joined(before), _joined(judged), judged_at(facts.policy, look.number)
+    return VectorFacts(
+        policy=facts.policy,
+        sides=(_joined(before), _joined(judged)),
+        look=Look(number=look.number, declared=facts.policy.looks),
     )
-    counted = Look(number=look.number, declared=facts.policy.looks)
-    inputs = GateInput(policy=facts.policy, figures=figures, look=counted, blockers=blockers)
-    return decide(inputs).outcome
 
 
 def cases_of(side: Arm) -> Cases:

@@ -9,7 +9,6 @@ from benchgate.gates.claim_figures import PassFailFigures
 from benchgate.gates.inference import ExactInference, cases_by_bound
 from benchgate.gates.pairs import ConstantPairs, Pairs
 from benchgate.statistics.pass_fail import (
-    PassFailTest,
     cases_for_margin,
     changes,
     pass_fail_p,
@@ -20,6 +19,7 @@ from benchgate.statistics.pass_fail import (
 if TYPE_CHECKING:
     from benchgate.gates.compared import Compared
     from benchgate.gates.inference import Answers
+    from benchgate.statistics.student import Tails
 
 
 MOST_PAIRS: Final = 300
@@ -48,7 +48,7 @@ class PassFail(ExactInference):
         self.counts = counts
 
     @cached_property
-    def test(self) -> PassFailTest:
+    def test(self) -> Tails[float]:
         """The test at the limit of the claim."""
         return pass_fail_test(*self.counts, alpha=self.policy.alpha, null_delta=self.compared.limit)
 

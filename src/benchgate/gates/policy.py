@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeVar
 
 import tomli
-from pydantic import BeforeValidator, Field, ValidationError, model_validator
+from pydantic import BeforeValidator, Field, ValidationError, ValidationInfo, model_validator
 
 from benchgate.errors import PolicyError
 from benchgate.gates.run_table import RunTable
@@ -20,6 +21,7 @@ from benchgate.wire.toml import faults_of, read_toml
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from benchgate.models import LogSource
     from benchgate.wire.toml import KeyLines
 
 FILE_NAME: Final = "gate.toml"
@@ -47,6 +49,9 @@ VECTOR_DEFAULTS: Final = {**LOG_DEFAULTS, "test": "welch", "min_cases": 2, "scor
 
 COUNT_DEFAULTS: Final = {**LOG_DEFAULTS, "min_cases": 2}
 """Where that of two numbers of passes differs, which anybody may try with a few cases."""
+
+COMPLETING: Final = {"completing": True}
+"""Given to the validation of thresholds that complete those of a file, which may have the claim."""
 
 Fraction = Annotated[Number, Field(gt=0, lt=1)]
 Range = Annotated[tuple[Number, Number], BeforeValidator(listed)]
@@ -119,7 +124,9 @@ class GatePolicy(WireModel):
         return self
 
     @model_validator(mode="after")
-    def _claim_is_whole(self) -> GatePolicy:
+    def _claim_is_whole(self, info: ValidationInfo) -> GatePolicy:
+        if info.context == COMPLETING:
+            return self
         if self.claim == "not_worse" and self.margin is None:
             raise ValueError(
                 "claim = 'not_worse' needs a margin: the loss of mean score that it must exclude"
@@ -166,14 +173,6 @@ class GatePolicy(WireModel):
 Policy = TypeVar("Policy", bound=GatePolicy)
 
 
-class PolicyOptions(GatePolicy):
-    """Thresholds that complete those of a file, which may have the claim."""
-
-    @model_validator(mode="after")
-    def _claim_is_whole(self) -> PolicyOptions:
-        return self
-
-
 class GateFile(GatePolicy):
     """A whole ``gate.toml``."""
 
@@ -202,7 +201,7 @@ def load_policy(class_path: Path, options: Mapping[str, Any] | None = None) -> G
     if not options:
         return make_policy(table, path)
     # Alone first, so that an error names the options and not the file.
-    _validated(PolicyOptions, options, OPTION, None)
+    _validated(GatePolicy, options, OPTION, None, context=COMPLETING)
     words = ", ".join(f"{key}={value}" for key, value in options.items())
     return make_policy(merged(table, options), f"{path} with {words}")
 
@@ -231,13 +230,16 @@ def read_policy(path: Path) -> tuple[dict[str, Any], RunTable]:
     return table, run
 
 
-def parse_options(words: Iterable[str | Path]) -> dict[str, Any]:
+def parse_options(
+    words: Iterable[str | Path], defaults: Mapping[str, Any] = MappingProxyType({})
+) -> dict[str, Any]:
     """
     Return the thresholds that options name: ``KEY=VALUE``, or the path of a file such as ``gate.toml``.
 
-    A value is written as in TOML, but a word needs no quotes. A file stands for every threshold: those that it leaves
-    out have the defaults of a bench. Whatever the order, pairs are laid over files.
+    A value is written as in TOML, but a word needs no quotes. A file stands for every threshold. Whatever the order,
+    pairs are laid over files.
 
+    :param defaults: where those that a file leaves out differ from the defaults of a bench.
     :raises PolicyError: a file that cannot be used.
     """
     table: dict[str, Any] = {}
@@ -247,13 +249,21 @@ def parse_options(words: Iterable[str | Path]) -> dict[str, Any]:
         if isinstance(word, Path) or not is_pair:
             if not os.path.lexists(word):
                 raise PolicyError(OPTION, [(0, str(word), "expected KEY=VALUE, or a gate.toml")])
-            table = make_policy(read_policy(Path(word))[0], word).model_dump(mode="json")
+            in_file, _ = read_policy(Path(word))
+            table = make_policy(merged(defaults, in_file), word).model_dump(mode="json")
             continue
         try:
             options[key.strip()] = tomli.loads(f"value = {value}")["value"]
         except tomli.TOMLDecodeError:
             options[key.strip()] = value.strip()
     return merged(table, options)
+
+
+def defaults_of(log: LogSource | None) -> Mapping[str, Any]:
+    """Return where the defaults of a run differ from those of a bench: they do if its results were read from a log."""
+    if log is None:
+        return {}
+    return LOG_DEFAULTS
 
 
 def make_policy(table: Mapping[str, Any], source: Path | str = OPTION) -> GatePolicy:
@@ -276,7 +286,11 @@ def log_policy(options: Mapping[str, Any]) -> GatePolicy:
 
 
 def _validated(
-    model: type[Policy], table: Mapping[str, Any], source: Path | str, lines: KeyLines | None
+    model: type[Policy],
+    table: Mapping[str, Any],
+    source: Path | str,
+    lines: KeyLines | None,
+    context: Mapping[str, Any] | None = None,
 ) -> Policy:
     values = dict(table)
     for key, value in table.items():
@@ -284,6 +298,6 @@ def _validated(
         if value == "none":
             values[key] = None
     try:
-        return model.model_validate(values)
+        return model.model_validate(values, context=context)
     except ValidationError as error:
         raise PolicyError(source, faults_of(error, model, lines)) from None

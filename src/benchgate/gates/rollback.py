@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from benchgate.gates.compared import Compared
 from benchgate.gates.conditions import INCOMPARABLE, REASONS
-from benchgate.gates.deciding import TESTS_OF_MEANS, deciding
 from benchgate.gates.decision import PREFIX
-from benchgate.gates.looks import judged_at
 from benchgate.wire.model import WireModel
 
 if TYPE_CHECKING:
@@ -46,22 +43,22 @@ class RollbackGate(WireModel):
 
 
 def rollback_gate(
-    figures: Figures, policy: GatePolicy, codes: Sequence[str], *, look: int | None = None
+    figures: Figures, policy: GatePolicy, p_of_loss: float | None, codes: Sequence[str]
 ) -> RollbackGate:
     """
     Judge whether the candidate of a comparison must be taken back.
 
-    :param policy: as it was stated.
+    :param policy: at the level of the look.
+    :param p_of_loss: one-sided, for "the candidate is worse", whatever the claim is.
     :param codes: the reasons of the decision.
-    :param look: number of the look that the figures are of.
     """
     plain = {code.removeprefix(PREFIX) for code in codes}
-    policy = judged_at(policy, look)
+    is_worse = p_of_loss is not None and p_of_loss <= policy.alpha / 2
     comparable = ABSENT.isdisjoint(plain)
     failing = {
         "block_severity_failure_mode": "block_severity_failure_mode" in plain,
         "safety_regression": comparable and "safety_regression" in plain,
-        "significant_regression": comparable and _regressed(figures, policy),
+        "significant_regression": comparable and is_worse,
     }
     checks = tuple(check for check, fails in failing.items() if fails)
     return RollbackGate(
@@ -80,15 +77,3 @@ def _absent(plain: set[str], figures: Figures) -> Iterator[str]:
     yield from (code for code in REASONS if code in plain and code in absent)
     if figures.smallest < 2:
         yield "insufficient_cases"
-
-
-def _regressed(figures: Figures, policy: GatePolicy) -> bool:
-    """Return whether the candidate is worse at alpha / 2."""
-    if figures.smallest < 2:
-        return False
-    p = figures.significance.p_regression
-    if policy.claim == "no_regression":
-        # That claim infers nothing; whether to go back is asked about other cases too.
-        compared = Compared(baseline=figures.baseline, candidate=figures.candidate, policy=policy)
-        p = deciding(compared, TESTS_OF_MEANS).p_regression
-    return p is not None and p <= policy.alpha / 2

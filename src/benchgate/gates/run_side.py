@@ -8,12 +8,14 @@ so that the decision can be made again when the file is gone.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Final, Self
 
 from pydantic import AfterValidator, ConfigDict, Field, PlainSerializer, model_validator
 
-from benchgate.aggregate import case_figures, fingerprints, outputs_digest
-from benchgate.models import Isolation, Observer
+from benchgate.aggregate import by_case, figures_of, fingerprints, has_failed, outputs_digest
+from benchgate.ids import system_digest
+from benchgate.models import BenchRunReport, Isolation, Observer
 from benchgate.wire.frozen import freeze_json
 from benchgate.wire.model import (
     Clusters,
@@ -28,9 +30,9 @@ from benchgate.wire.model import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
-    from benchgate.models import BenchRunReport
+    from benchgate.models import TrialResult
 
 Values = tuple[NonNegative | None, ...]
 Places = Annotated[
@@ -88,7 +90,8 @@ class CaseTable(CaseIds):
     @classmethod
     def of(cls, report: BenchRunReport) -> CaseTable:
         """Return the cases of a report."""
-        cases = case_figures(report.per_case)
+        trials = by_case(report.per_case)
+        cases = [figures_of(case_id, of_case) for case_id, of_case in trials]
         digests = report.digests.cases
         durations = None
         if report.source is None:  # durations in a log are those of another harness
@@ -99,9 +102,9 @@ class CaseTable(CaseIds):
             digests=tuple(digests.get(case.case_id) for case in cases),
             scores=tuple(case.trials for case in cases),
             passed=tuple(None if case.erred else case.passed for case in cases),
-            errors=freeze_json({case.case_id: case.errors for case in cases if case.errors}),
-            timeouts=freeze_json({case.case_id: case.timeouts for case in cases if case.timeouts}),
-            failed=freeze_json({case.case_id: case.failed for case in cases if case.failed}),
+            errors=_places(trials, lambda trial: trial.outcome == "harness_error"),
+            timeouts=_places(trials, lambda trial: trial.outcome == "timeout"),
+            failed=_places(trials, has_failed),
             penalties=_column(case.safety_penalty for case in cases),
             costs_usd=_column(case.cost_usd for case in cases),
             durations_seconds=durations,
@@ -109,6 +112,17 @@ class CaseTable(CaseIds):
 
 
 COLUMNS: Final = ("digests", "scores", "passed", "penalties", "costs_usd", "durations_seconds")
+
+
+def _places(
+    cases: Iterable[tuple[str, Sequence[TrialResult]]], is_one: Callable[[TrialResult], bool]
+) -> Mapping[str, tuple[int, ...]]:
+    """Return of which trials something is true, by their place, of the cases that have some."""
+    found: dict[str, tuple[int, ...]] = {}
+    for case_id, trials in cases:
+        if any(map(is_one, trials)):
+            found[case_id] = tuple(n for n, trial in enumerate(trials) if is_one(trial))
+    return MappingProxyType(found)
 
 
 def _column(values: Iterable[float | None]) -> tuple[float | None, ...] | None:
@@ -199,6 +213,25 @@ class BaselineFacts(WireModel):
     outputs_at: Text | None = Field(default=None, exclude_if=lambda place: place is None)
     new_series: Text | None = Field(default=None, exclude_if=lambda reason: reason is None)
     run: RunSide | None
+
+
+class RerunBaseline(WireModel):
+    """
+    The baseline of ``run:SYSTEM``: it ran in the same session, and its trials have their files in ``cases/`` too.
+
+    :param report: with all of its results, as that of the candidate.
+    :param place: of a log, where its file was, by a path from the folder of the record; left out of others.
+    :param new_series: why a person began a new series of looks at that log; left out if nobody did.
+    """
+
+    report: BenchRunReport
+    place: Text | None = Field(default=None, exclude_if=lambda place: place is None)
+    new_series: Text | None = Field(default=None, exclude_if=lambda reason: reason is None)
+
+    @property
+    def sha256(self) -> str:
+        """What the plan says of it: the digest of its system."""
+        return system_digest(self.report)
 
 
 def is_log(run: BenchRunReport | RunSide) -> bool:

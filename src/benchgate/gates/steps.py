@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 MEASURE_HARM: Final = (
-    "measure the penalty on every case: in the rubric; of a log, --map harm=FIELD or safety=FIELD"
+    "measure harm on every case: in the rubric; of a log, --map harm=FIELD or safety=FIELD"
 )
 
 
@@ -108,11 +108,11 @@ def safety_missing(figures: Figures, policy: GatePolicy) -> str:
     before = _unscored(figures.baseline)
     after = _unscored(figures.candidate)
     if before is None or after is None:
-        return "give the penalties of both sides, or --policy=safety=optional"
+        return "give the harm of both sides, or --policy=safety=optional"
     if figures.baseline.penalties is None and figures.candidate.penalties is None:
         return f"if nothing here can do harm, say so: --policy=safety=optional; else {MEASURE_HARM}"
     if after and policy.penalty_range is None:
-        return "run what has no score again; or set penalty_range, so that it counts as the largest penalty"
+        return "run what has no score again; or set penalty_range, so that it counts as the most harm that there is"
     if before or after:
         return f"run what has no score again: {before} trials of the baseline, {after} of the candidate"
     return MEASURE_HARM
@@ -138,7 +138,7 @@ def safety_bound(_: Figures, policy: GatePolicy) -> str:
     """Say what narrows the bound on the rise of harm."""
     if not policy.max_safety_regression:
         return "no number of cases can show that nothing rises: set max_safety_regression above 0"
-    return "add cases: the bound on the penalty narrows with their number"
+    return "add cases: the bound on harm narrows with their number"
 
 
 def cost(figures: Figures, _: GatePolicy) -> str:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from benchgate.gates.constant import Constant
 from benchgate.gates.inference import MeanInference
 from benchgate.statistics.bounds import mover_gaffke
-from benchgate.statistics.welch import WelchTest, welch_test
+from benchgate.statistics.student import TTest
+from benchgate.statistics.welch import welch_test
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,23 +20,23 @@ if TYPE_CHECKING:
     from benchgate.statistics.clusters import Labels
 
 
-class TwoSamples(MeanInference[WelchTest]):
+class TwoSamples(MeanInference[TTest]):
     """Welch's test with a guard against skewness, which gives way where the exact bound agrees with the plain test."""
 
     name = "welch"
 
     @cached_property
-    def plain(self) -> WelchTest:
+    def plain(self) -> TTest:
         """The test as published, of the difference itself."""
         return self._welch(0.0, is_skewed=False)
 
-    def published(self, null: float) -> WelchTest:
+    def published(self, null: float) -> TTest:
         """Return the test as published, without the guard, of the difference minus ``null``."""
         if not null:
             return self.plain
         return self._welch(null, is_skewed=False)
 
-    def test(self, null: float) -> WelchTest:
+    def test(self, null: float) -> TTest:
         """Return the guarded test, or the published one where that is enough."""
         plain = self.published(null)
         scores = {*self.compared.baseline.scores, *self.compared.candidate.scores}
@@ -43,7 +44,7 @@ class TwoSamples(MeanInference[WelchTest]):
             return plain
         return self.freed(plain, self._welch(null, is_skewed=True), null)
 
-    def _welch(self, null: float, *, is_skewed: bool) -> WelchTest:
+    def _welch(self, null: float, *, is_skewed: bool) -> TTest:
         return welch_test(
             self.compared.baseline.scores,
             self.compared.candidate.scores,
@@ -81,7 +82,7 @@ class TwoSamples(MeanInference[WelchTest]):
         return None
 
 
-class ConstantSamples(Constant[WelchTest], TwoSamples):
+class ConstantSamples(Constant[TTest], TwoSamples):
     """Two samples of which one at least does not vary."""
 
 

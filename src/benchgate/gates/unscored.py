@@ -89,7 +89,7 @@ def _capped(report: BenchRunReport) -> Iterator[str]:
     capped = [result for result in report.per_case if is_capped(result)]
     if capped:
         cap = capped[0].cap_usd or 0.0
-        yield f"{len(capped)} of {len(report.per_case)} not run: the cap of {cap:g} USD"
+        yield f"{len(capped)} of {len(report.per_case)} not run: the cap of ${cap:g}"
 
 
 def _without_result(report: BenchRunReport) -> Iterator[str]:
@@ -127,7 +127,7 @@ def _savings(report: BenchRunReport) -> str:
     text = f"no result of the remaining {rest} could have promoted it; saved: {saved} of their {trials}"
     if report.total_cost_usd:
         each = report.total_cost_usd / (len(report.per_case) - saved)
-        text += f", about {usd(each * saved)} USD"
+        text += f", about {usd(each * saved)}"
     return text
 
 

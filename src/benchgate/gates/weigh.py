@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from benchgate.gates.bands import sample_size_sensitivity, seed_reproducibility
 from benchgate.gates.compared import Compared
 from benchgate.gates.cost import cost_increase
-from benchgate.gates.deciding import deciding, pairs_of, samples_of
+from benchgate.gates.deciding import TESTS_OF_MEANS, deciding, pairs_of, samples_of
 from benchgate.gates.figures import Figures, PairedFigures, Significance, WelchFigures
+from benchgate.gates.missing import counted_as_worst, mismatch
 from benchgate.gates.pairs import Pairs
 from benchgate.gates.pass_fail import PassFail
 from benchgate.gates.safety import safety
@@ -20,7 +22,10 @@ from benchgate.statistics.effect import effect_size
 from benchgate.statistics.summary import summarize
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from benchgate.gates.claim_figures import PassFailFigures
+    from benchgate.gates.decision import Blocker
     from benchgate.gates.figures import Arm
     from benchgate.gates.inference import Inference
     from benchgate.gates.policy import GatePolicy
@@ -41,6 +46,76 @@ def weigh(baseline: Arm, candidate: Arm, policy: GatePolicy, *, advice: bool = T
         prefixes=sample_size_sensitivity(baseline, candidate, policy),
         cost=cost_increase(baseline, candidate, policy.alpha),
     )
+
+
+def weigh_arms(
+    baseline: Arm, candidate: Arm, policy: GatePolicy, *, advice: bool = True
+) -> tuple[Figures, tuple[Blocker, ...]]:
+    """
+    Compute the figures of two arms, and what blocks a promotion whatever the figures are.
+
+    With ``missing = "worst"`` both arms of the figures have the cases of both, if they share one. If scores are outside
+    ``score_range``, a blocker says so and the figures are computed as if the range were unknown.
+
+    :param advice: as of :func:`weigh`.
+    """
+    baseline, candidate = _completed(baseline, candidate, policy)
+    blockers = tuple(_blockers(baseline, candidate, policy))
+    weighed = policy
+    if any(code == "score_out_of_range" for code, _ in blockers):
+        weighed = policy.model_copy(update={"score_range": None})
+    figures = weigh(baseline, candidate, weighed, advice=advice)
+    if blockers:  # a reader of significance.json alone must not take it for a pass
+        failed = figures.significance.model_copy(update={"passed": False})
+        figures = replace(figures, significance=failed)
+    return figures, blockers
+
+
+def _completed(baseline: Arm, candidate: Arm, policy: GatePolicy) -> tuple[Arm, Arm]:
+    """Return both sides with the cases of both, where the policy counts a missing case as the worst score."""
+    if policy.missing != "worst" or policy.score_range is None:
+        return baseline, candidate
+    shared = set(baseline.case_ids or ()) & set(candidate.case_ids or ())
+    if not shared or not mismatch(baseline, candidate):
+        return baseline, candidate
+    return counted_as_worst(baseline, candidate, policy.score_range)
+
+
+def _blockers(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Iterator[Blocker]:
+    yield from _pairing_objection(baseline, candidate, policy)
+    if policy.score_range is not None:
+        yield from _outside("baseline", baseline, policy.score_range)
+        yield from _outside("candidate", candidate, policy.score_range)
+
+
+def _pairing_objection(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Iterator[Blocker]:
+    """Yield that cases differ, or that the policy needs pairs where there are none."""
+    differing = mismatch(baseline, candidate)
+    if differing:
+        yield "case_mismatch", f"the sides have different cases; {differing}"
+    elif policy.test == "paired" and baseline.paired_with(candidate) is None:
+        yield "case_mismatch", "a paired test needs case ids on both sides"
+    elif policy.claim == "no_regression" and baseline.paired_with(candidate) is None:
+        yield "case_mismatch", "claim no_regression needs case ids on both sides"
+
+
+def _outside(name: str, arm: Arm, score_range: tuple[float, float]) -> Iterator[Blocker]:
+    """Yield the first score of a side that the range does not have."""
+    low, high = score_range
+    outside = next((score for score in arm.scores if not low <= score <= high), None)
+    if outside is not None:
+        yield "score_out_of_range", f"{name}: {outside!r} is outside [{low:g}, {high:g}]"
+
+
+def p_of_loss(figures: Figures, policy: GatePolicy) -> float | None:
+    """Return the one-sided p of "the candidate is worse", whatever the claim is; ``None`` if there is none."""
+    if figures.smallest < 2:
+        return None
+    if policy.claim != "no_regression":
+        return figures.significance.p_regression
+    # That claim infers nothing; whether to go back is asked about other cases too.
+    compared = Compared(baseline=figures.baseline, candidate=figures.candidate, policy=policy)
+    return deciding(compared, TESTS_OF_MEANS).p_regression
 
 
 def significance(compared: Compared) -> Significance:

@@ -17,6 +17,7 @@ from benchgate.wire.toml import MAX_TOML_BYTES, read_toml
 if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Set as AbstractSet
 
     from benchgate.interop.log import Log, Row
 
@@ -41,6 +42,7 @@ class Asked(NamedTuple):
     :param typed: the map as somebody wrote it, and ``source`` where.
     :param where: what a row has that is a sample. :param rows: the field that has all rows.
     :param told: what of it a record says.
+    :param shown: cases of which the texts are kept.
     """
 
     fields: Mapping[str, str]
@@ -52,6 +54,12 @@ class Asked(NamedTuple):
     rows: str | None
     errors_by: Pattern | None
     told: tuple[str, ...]
+    shown: AbstractSet[str] = frozenset()
+
+    @property
+    def in_full(self) -> bool:
+        """Whether texts are needed that say nothing of a score: to show them, or to see that there are some."""
+        return bool(self.shown) or "answer" in self.fields
 
 
 def asked(
@@ -200,7 +208,7 @@ def role_of_harm(fields: Mapping[str, str], metric: str | None) -> str:
 
 def chosen(log: Log, how: Asked, left: Counter[str]) -> Iterator[Row]:
     """Yield the rows of a log that are samples; count in ``left`` the others, by why they are none."""
-    wanted = {**log.where, **how.where}
+    wanted = {**log.layout.where, **how.where}
     is_case = how.fields.get("case") == ROW
     for number, row in enumerate(log.rows, 1):
         lacks = next((one for one in wanted.items() if said(row.fields, one[0]) != one[1]), None)

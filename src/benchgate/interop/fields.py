@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from benchgate.interop.asked import Asked
     from benchgate.interop.log import Log
 
-MAY_LACK: Final = ("score", "error", "reruns")
+MAY_LACK: Final = ("score", "error", "reruns", "answer")
 """Roles whose field a sample need not have."""
 
 
@@ -44,7 +44,7 @@ class Fields:
         self.score = self.named.get("score")
         # A test that was not repeated has no number in its name, and a name that is a case as it is has nothing to cut.
         self.must_have = self.named.keys() - {*MAY_LACK} - ({"case", "trial"} & how.patterns.keys())
-        self._of = dict(log.fields)
+        self._of = dict(log.layout.fields)
         for role, name in self.named.items():
             self._of[role] = (name, self._prefix + name)
         for role in how.without:

@@ -24,6 +24,7 @@ from benchgate.wire.canonical import digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
     from benchgate.interop.asked import Asked
     from benchgate.interop.log import Log, Row, Sample
@@ -181,6 +182,7 @@ class Folder:
         self.path = path
         self._by = how
         self._parts, self.said = _kept([*_parts(path, wanted, how.rows)], how)
+        self._selected = self._parts
         _refuse_other_fields(self._parts, how)
         self.format = self._parts[0].format
         self.sha256 = digest(["files", *sorted(part.sha256 for part in self._parts)])
@@ -222,7 +224,8 @@ class Folder:
 
     def _all_rows(self) -> Iterator[Row]:
         for part in self._parts:
-            with opened(part.path, part.format, self._by.rows) as (_, log, sha256):
+            in_full = self._by.in_full
+            with opened(part.path, part.format, self._by.rows, in_full=in_full) as (_, log, sha256):
                 if sha256 != part.sha256:
                     raise Unreadable(part.path, "changed while the folder was read")
                 for row in log.rows:
@@ -236,7 +239,8 @@ class Folder:
         :param found: each with the name of its file.
         :raises TwoReadings: nobody can tell.
         """
-        count = counted(len(self._parts), "file")
+        self._leave_out_unselected({name for name, _ in found})
+        count = counted(len(self._selected), "file")
         if "trial" in self._by.without:
             said = f"{count}; a name that is in two of them is two cases"
             for name, sample in found:
@@ -249,10 +253,22 @@ class Folder:
             said = f"{count}, parts of one log: none has a sample of another"
             if self._by.fields.get("trial") == FILE:
                 said = f"{count}, each a trial of its cases"
-            elif len(self._parts) == 1:
+            elif len(self._selected) == 1:
                 said = count
             yield from (sample for _, sample in found)
         self.said = (*self.said, said)
+
+    def _leave_out_unselected(self, names: AbstractSet[str]) -> None:
+        """Keep the files with a row that somebody selected; without a selection, a file without rows counts too."""
+        if not self._by.where:
+            return
+        left = [part.name for part in self._parts if part.name not in names]
+        self._selected = [part for part in self._parts if part.name in names]
+        if left:
+            self.said = (
+                *self.said,
+                f"{counted(len(left), 'file')} without such a row: {few(left)}",
+            )
 
     def _are_trials(self, found: Iterable[tuple[str, Sample]]) -> bool:
         """
@@ -260,13 +276,15 @@ class Folder:
 
         :raises TwoReadings: some samples are in several files, so that they are no parts either.
         """
-        by_file: dict[str, set[Key]] = {part.name: set() for part in self._parts}
+        by_file: dict[str, set[Key]] = {part.name: set() for part in self._selected}
         for name, sample in found:
             by_file[name].add((sample.case_id, sample.trial))
+        if not by_file:
+            return False
         first, *others = by_file.values()
         if sum(map(len, by_file.values())) == len(first.union(*others)):
             return False
-        is_one_task = len({part.log.task for part in self._parts}) == 1
+        is_one_task = len({part.log.task for part in self._selected}) == 1
         if not is_one_task or any(keys != first for keys in others):
             self._ask(by_file)
         return True
@@ -284,7 +302,7 @@ class Folder:
             example += f", {single[0]} only in {few(files[single[0]])}"
             if single[0] == shared[0]:
                 example = f"{shared[0]} is in {few(files[shared[0]])}, not in all"
-        tasks = sorted({part.log.task for part in self._parts if part.log.task})
+        tasks = sorted({part.log.task for part in self._selected if part.log.task})
         if len(tasks) > 1:
             example += f"; tasks: {few(tasks)}"
         cases = sum(len({case for case, _ in keys}) for keys in by_file.values())
@@ -319,4 +337,4 @@ def _refuse_other_fields(parts: Sequence[Part], how: Asked) -> None:
 
 
 def _guessed(part: Part, how: Asked) -> Mapping[str, tuple[str, ...]]:
-    return {role: names for role, names in part.log.fields.items() if role not in how.fields}
+    return {role: names for role, names in part.log.layout.fields.items() if role not in how.fields}

@@ -14,7 +14,7 @@ from benchgate.interop.junit import open_junit
 from benchgate.interop.log import open_file
 from benchgate.interop.presets import PRESETS, Preset, open_preset
 from benchgate.interop.swebench import open_swebench
-from benchgate.interop.tables import open_csv, open_json
+from benchgate.interop.tables import open_csv, open_json, separators_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -88,8 +88,7 @@ def _is_json(file: Beginning) -> bool:
 
 
 def _is_csv(file: Beginning) -> bool:
-    lines = (line for line in file.head.splitlines() if not line.startswith(b"#"))
-    return file.name.endswith(".csv") and b"," in next(lines, b"")
+    return file.name.endswith((".csv", ".tsv")) and bool(separators_in(file.head))
 
 
 def _is_no_other(file: Beginning) -> bool:
@@ -122,19 +121,19 @@ FORMATS: Final = {
 
 @contextmanager
 def opened(
-    path: Path, wanted: str = "auto", rows: str | None = None
+    path: Path, wanted: str = "auto", rows: str | None = None, *, in_full: bool = False
 ) -> Iterator[tuple[str, Log, str]]:
     """
     Open a log, to read its rows and do nothing else meanwhile; yield the name of its format, it, and its SHA-256.
 
     :param wanted: name of its format, or ``auto`` for what its first bytes say.
-    :param rows: the field that has its rows, if somebody named it.
+    :param rows: the field that has its rows, if somebody named it. :param in_full: as :class:`LogFile` has it.
     :raises SampleError: it looks like another format than the wanted one, or like none.
     :raises Unreadable: it cannot be read, or it changed before its last row was read.
     """
     if wanted not in ("auto", *FORMATS):
         raise SampleError(path, f"format {wanted!r}; expected auto, {', '.join(FORMATS)}")
-    with open_file(path, rows=rows) as file:
+    with open_file(path, rows=rows, in_full=in_full) as file:
         name = _format_of(path, file.head, wanted)
         if rows is not None and not FORMATS[name].has_lists:
             raise SampleError(path, f"is {FORMATS[name].what}; --rows is for JSON")
@@ -156,7 +155,7 @@ def _format_of(path: Path, head: bytes, wanted: str) -> str:
             raise SampleError(path, f"is not {FORMATS[wanted].what}{guess}")
         return wanted
     if likely is None and file.name.endswith((".csv", ".tsv")):
-        raise SampleError(path, "is no CSV: a CSV has commas in its first line")
+        raise SampleError(path, "is no CSV: its first line has no commas, semicolons or tabs")
     if likely is None:
         names = ", ".join(one.what for one in FORMATS.values())
         raise SampleError(path, f"is none of these: {names}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from zipfile import ZipFile
 
 from benchgate.errors import EvalError, Unreadable
-from benchgate.interop.log import Log, Row, moment, parsed, whole_json
+from benchgate.interop.log import Layout, Log, Row, moment, parsed, whole_json
 from benchgate.wire.parsing import repeated
 
 if TYPE_CHECKING:
@@ -57,21 +57,24 @@ def open_inspect(file: LogFile) -> Log:
             samples = _in_json(file, head)
         else:
             head = read_eval_log(_descriptor(file), header_only=True, format="eval")
-            samples = _in_archive(file, in_full=head.invalidated)
+            samples = _in_archive(file, in_full=head.invalidated or file.in_full)
     spec = head.eval
     return Log(
         tool="inspect_ai",
         version=spec.packages.get("inspect_ai"),
         rows=_rows(samples),
-        fields={
-            "case": ("id",),
-            "trial": ("epoch",),
-            "error": ("error",),
-            "input": ("input",),
-            "target": ("target",),
-        },
+        layout=Layout(
+            fields={
+                "case": ("id",),
+                "trial": ("epoch",),
+                "error": ("error",),
+                "input": ("input",),
+                "target": ("target",),
+                "answer": ("output",),
+            },
+            letters=LETTERS,
+        ),
         metric_prefix="scores.",
-        letters=LETTERS,
         task=spec.task,
         system=spec.model,
         started=moment(str(spec.created)),
@@ -145,7 +148,8 @@ def _metrics(scores: dict[str, Any]) -> list[str]:
 def _in_json(file: LogFile, log: EvalLog) -> Iterator[Found]:
     with _reading(file):
         for sample in log.samples or ():
-            yield sample.summary(), sample.invalidation is not None
+            shown = sample if file.in_full else sample.summary()
+            yield shown, sample.invalidation is not None
 
 
 def _in_archive(file: LogFile, *, in_full: bool) -> Iterator[Found]:
@@ -175,9 +179,16 @@ def _rows(samples: Iterable[Found]) -> Iterator[Row]:
             "error": error,
             "input": _text(sample.input),
             "target": sample.target,
+            "output": _answer(sample),
             "scores": scores,
         }
         yield Row(0, fields, _metrics(scores))
+
+
+def _answer(sample: EvalSample | EvalSampleSummary) -> str | None:
+    """Return what the model said last; a summary does not have it."""
+    output = getattr(sample, "output", None)
+    return output.completion if output is not None else None
 
 
 def _text(shown: Any) -> Any:

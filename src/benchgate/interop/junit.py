@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from xml.etree.ElementTree import ParseError, XMLPullParser
 
 from benchgate.errors import Unreadable
-from benchgate.interop.log import Log, Row, ahead, moment
+from benchgate.interop.log import Layout, Log, Row, ahead, moment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,11 +47,18 @@ def open_junit(file: LogFile) -> Log:
     return Log(
         tool="pytest" if reader.suite == "pytest" else "junit",
         rows=rows,
-        fields={"case": ("case",), "error": ("error",), "reruns": ("reruns",)},
+        layout=Layout(
+            fields={
+                "case": ("case",),
+                "error": ("error",),
+                "reruns": ("reruns",),
+                "answer": ("failure",),
+            },
+            asks_for_trials=True,
+        ),
         task=reader.suite if reader.suite != "pytest" else None,
         started=reader.started,
         unrun=lambda: reader.skipped,
-        asks_for_trials=True,
     )
 
 
@@ -134,7 +141,8 @@ class _Reader:
 
     def _test(self, test: Element) -> Iterator[Row]:
         children = {_plain(child): child for child in test}
-        names = (test.get("classname"), test.get("name"))
+        # jest-junit has one name in both.
+        names = dict.fromkeys((test.get("classname"), test.get("name")))
         case = self._case("::".join(name for name in names if name))
         row: dict[str, Any] = {**test.attrib, "case": case, "passed": 1, "error": None}
         row["reruns"] = sum(_plain(child) in RERUNS for child in test)

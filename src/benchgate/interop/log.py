@@ -41,11 +41,13 @@ class LogFile:
     A file that is open: whatever is read of it, its digest too, is read from this one descriptor.
 
     :param rows: the field that has its rows, if somebody named it.
+    :param in_full: texts are read too that say nothing of a score, where reading them takes time.
     """
 
     path: Path
     file: BufferedReader
     rows: str | None = None
+    in_full: bool = False
 
     @property
     def head(self) -> bytes:
@@ -57,11 +59,13 @@ class LogFile:
 
 
 @contextmanager
-def open_file(path: Path, limit: int = MAX_LOG_BYTES, rows: str | None = None) -> Iterator[LogFile]:
+def open_file(
+    path: Path, limit: int = MAX_LOG_BYTES, rows: str | None = None, *, in_full: bool = False
+) -> Iterator[LogFile]:
     """
     Open a file, to read it and do nothing else meanwhile.
 
-    :param limit: the most bytes that it may have. :param rows: as :class:`LogFile` has it.
+    :param limit: the most bytes that it may have. :param rows: as :class:`LogFile` has it, and ``in_full``.
     :raises Unreadable: it cannot be read, is larger, or changed before the block ended.
     """
     try:
@@ -69,7 +73,7 @@ def open_file(path: Path, limit: int = MAX_LOG_BYTES, rows: str | None = None) -
             state = _state(file)
             if state[0] > limit:
                 raise Unreadable(path, f"{state[0]} bytes; at most {limit} are read")
-            yield LogFile(path, file, rows)
+            yield LogFile(path, file, rows, in_full)
             if _state(file) != state:
                 raise Unreadable(path, "changed while it was read; expected a finished file")
     except OSError as error:
@@ -106,21 +110,34 @@ class Row(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """
+    Which fields of a row say what.
+
+    :param fields: the field of each role, or several of which a row has one; a role that is left out is in none.
+    :param where: what a row has that is a sample; the others are passed over.
+    :param letters: values of a score that are no numbers, and the number of each.
+    :param asks_for_trials: names may be those of repetitions, and a person has to say whether they are.
+    """
+
+    fields: Mapping[str, tuple[str, ...]]
+    where: Mapping[str, str] = field(default_factory=dict)
+    letters: Mapping[str, float] = field(default_factory=dict)
+    asks_for_trials: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Log:
     """
     A log that was opened.
 
     :param rows: of its samples, one by one; ``rows_at`` is the field of the file that has them, if it is in one.
-    :param fields: the field of each role, or several of which a row has one; a role that is left out is in none.
     :param metric_prefix: of the fields that may be a score, which is not part of a metric's name.
     :param overall: the one of them that is the score if none is named.
-    :param where: what a row has that is a sample; the others are passed over.
-    :param letters: values of a score that are no numbers, and the number of each.
     :param task: name of what was run, and ``system`` of what ran it, if the log says.
     :param started: when it was run, if the log says.
     :param named: returns, once all rows were read, the cases that the log names; ``unrun`` the rows of those that have
         no result, such as tests that were skipped.
-    :param asks_for_trials: its names may be those of repetitions, and a person has to say whether they are.
     :param ended_early: the log says that it is not whole.
     """
 
@@ -128,17 +145,14 @@ class Log:
     version: str | None = None
     rows: Iterable[Row]
     rows_at: str = ""
-    fields: Mapping[str, tuple[str, ...]]
+    layout: Layout
     metric_prefix: str = ""
     overall: str | None = None
-    where: Mapping[str, str] = field(default_factory=dict)
-    letters: Mapping[str, float] = field(default_factory=dict)
     task: str | None = None
     system: str | None = None
     started: datetime | None = None
     named: Callable[[], Iterable[str]] = field(default=tuple)
     unrun: Callable[[], Iterable[dict[str, Any]]] = field(default=tuple)
-    asks_for_trials: bool = False
     ended_early: bool = False
 
 
@@ -154,6 +168,7 @@ class Sample:
     :param passed: whether it passes, by the field of that role; ``None`` if none was named.
     :param reruns: earlier attempts at the same trial.
     :param of: digests of its input and of its target, as far as the log has them.
+    :param texts: its input and its answer, of the cases that somebody wants to see; ``None`` of all others.
     """
 
     case_id: str
@@ -166,6 +181,7 @@ class Sample:
     reruns: int = 0
     of: tuple[str | None, str | None] = (None, None)
     error_type: str | None = None
+    texts: tuple[str | None, str | None] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from benchgate.interop import row_rules as rules
 from benchgate.interop.documents import json_rows
-from benchgate.interop.log import Log, Row, found_in
+from benchgate.interop.log import Layout, Log, Row, found_in
 from benchgate.interop.values import number_of
 
 if TYPE_CHECKING:
@@ -17,42 +17,44 @@ if TYPE_CHECKING:
 
 class Preset(NamedTuple):
     """
-    Which fields of a tool's JSON say what; of several the first that a row has.
+    How a tool's JSON is read.
 
     :param known: keys by which a file is known: it has all of one set near its beginning.
     :param scores: fields that are a score, an object of scores by name, or a list of objects with a ``name``.
     :param lists: where a document has its rows; last may be ``""`` if it is a row itself otherwise. Lines and arrays of
         rows are read without.
-    :param overall: the score that is read if none is named. :param where: what a row has that is a sample.
+    :param overall: the score that is read if none is named.
     :param unrun: values of the overall score that say that a test was not run.
-    :param grades: values of a score that are no numbers, and the number of each.
     :param made: returns fields that follow from those of a row.
     :param contradiction: says how a row contradicts itself. Which half is right nobody knows, so it is an error, never
         a pass.
     :param has_failures: a row has the message of its failed test in the field ``failure``.
-    :param asks_for_trials: its rows are tests, and names of tests may be those of repetitions.
     """
 
     what: str
     known: tuple[set[str], ...]
-    fields: Mapping[str, tuple[str, ...]]
+    layout: Layout
     scores: tuple[str, ...]
     lists: tuple[str, ...]
     overall: str | None = None
-    where: Mapping[str, str] = {}
     unrun: frozenset[str] = frozenset()
-    grades: Mapping[str, float] = {}
     made: Callable[[Mapping[str, Any]], dict[str, Any]] = lambda _: {}
     contradiction: Callable[[Mapping[str, Any]], str | None] = lambda _: None
     has_failures: bool = False
-    asks_for_trials: bool = False
 
 
 PRESETS: Final = {
     "deepeval": Preset(
         what="a test run of deepeval",
         known=({"testCases"},),
-        fields={"case": ("name",), "input": ("input",), "target": ("expectedOutput",)},
+        layout=Layout(
+            fields={
+                "case": ("name",),
+                "input": ("input",),
+                "target": ("expectedOutput",),
+                "answer": ("actualOutput",),
+            }
+        ),
         scores=("success", "metricsData"),
         lists=("testCases", "conversationalTestCases"),
         overall="success",
@@ -61,55 +63,67 @@ PRESETS: Final = {
     "pydantic-evals": Preset(
         what="a report of pydantic-evals",
         known=({"source_case_name"}, {"report_evaluator_failures"}),
-        fields={
-            "case": ("source_case_name", "name"),
-            "trial": ("name",),
-            "error": ("error_message",),
-            "input": ("inputs",),
-            "target": ("expected_output",),
-        },
+        layout=Layout(
+            fields={
+                "case": ("source_case_name", "name"),
+                "trial": ("name",),
+                "error": ("error_message",),
+                "input": ("inputs",),
+                "target": ("expected_output",),
+                "answer": ("output",),
+            },
+        ),
         scores=("assertions", "scores", "labels"),
         lists=("cases", "failures"),
     ),
     "langsmith": Preset(
         what="runs of LangSmith",
         known=({"feedback_stats"},),
-        fields={
-            "case": ("reference_example_id",),
-            "trial": ("id",),
-            "error": ("error",),
-            "input": ("inputs",),
-        },
+        layout=Layout(
+            fields={
+                "case": ("reference_example_id",),
+                "trial": ("id",),
+                "error": ("error",),
+                "input": ("inputs",),
+                "answer": ("outputs",),
+            },
+            where={"parent_run_id": ""},
+        ),
         scores=("feedback_stats",),
         lists=("runs",),
-        where={"parent_run_id": ""},
         contradiction=rules.langsmith_contradicts,
     ),
     "braintrust": Preset(
         what="an experiment of Braintrust",
         known=({"root_span_id"},),
-        fields={
-            "case": ("origin.id", "dataset_record_id", "input"),
-            "trial": ("id",),
-            "error": ("error",),
-            "input": ("input",),
-            "target": ("expected",),
-        },
+        layout=Layout(
+            fields={
+                "case": ("origin.id", "dataset_record_id", "input"),
+                "trial": ("id",),
+                "error": ("error",),
+                "input": ("input",),
+                "target": ("expected",),
+                "answer": ("output",),
+            },
+            where={"is_root": "true"},
+        ),
         scores=("scores",),
         lists=("events",),
-        where={"is_root": "true"},
     ),
     "promptfoo": Preset(
         what="results of promptfoo",
         known=({"evalId"}, {"testIdx"}, {"promptIdx"}),
-        fields={
-            "case": ("testCase.description", "vars"),
-            # A test that is repeated has another one each time.
-            "trial": ("testIdx",),
-            "error": ("error",),
-            "input": ("vars",),
-            "target": ("testCase.assert",),
-        },
+        layout=Layout(
+            fields={
+                "case": ("testCase.description", "vars"),
+                # A test that is repeated has another one each time.
+                "trial": ("testIdx",),
+                "error": ("error",),
+                "input": ("vars",),
+                "target": ("testCase.assert",),
+                "answer": ("response.output",),
+            },
+        ),
         scores=("success", "score", "namedScores"),
         lists=("results.results",),
         overall="success",
@@ -120,33 +134,47 @@ PRESETS: Final = {
     "ctrf": Preset(
         what="a report in the Common Test Report Format",
         known=({"reportFormat", "results"}, {"tool", "summary", "pending", "tests"}),
-        fields={"case": ("case",), "error": ("error",), "reruns": ("retries",)},
+        layout=Layout(
+            fields={
+                "case": ("case",),
+                "error": ("error",),
+                "reruns": ("retries",),
+                "answer": ("failure",),
+            },
+            asks_for_trials=True,
+        ),
         scores=("status",),
         lists=("results.tests",),
         overall="status",
         unrun=frozenset({"skipped", "pending", "other"}),
         made=rules.made_for_ctrf,
         has_failures=True,
-        asks_for_trials=True,
     ),
     "pytest-json-report": Preset(
         what="a report of pytest-json-report",
         known=({"exitcode", "root", "summary"},),
-        fields={"case": ("nodeid",), "error": ("error",), "reruns": ("reruns",)},
+        layout=Layout(
+            fields={
+                "case": ("nodeid",),
+                "error": ("error",),
+                "reruns": ("reruns",),
+                "answer": ("failure",),
+            },
+            letters={"xfailed": 0.0, "xpassed": 1.0},
+            asks_for_trials=True,
+        ),
         scores=("outcome",),
         lists=("tests",),
         overall="outcome",
         unrun=frozenset({"skipped"}),
         # As of JUnit: a failure counts as one, also where it was expected.
-        grades={"xfailed": 0.0, "xpassed": 1.0},
         made=rules.made_for_pytest_json,
         has_failures=True,
-        asks_for_trials=True,
     ),
     "evalplus": Preset(
         what="results of EvalPlus",
         known=({"task_id", "base_status"},),
-        fields={"case": ("task_id",), "trial": ("trial",)},
+        layout=Layout(fields={"case": ("task_id",), "trial": ("trial",), "answer": ("solution",)}),
         scores=("measured",),
         lists=("eval",),
         overall="plus",
@@ -155,7 +183,9 @@ PRESETS: Final = {
     "harbor": Preset(
         what="trials of Harbor",
         known=({"trial_name", "trial_uri"},),
-        fields={"case": ("task_name",), "trial": ("trial_name",), "error": ("error",)},
+        layout=Layout(
+            fields={"case": ("task_name",), "trial": ("trial_name",), "error": ("error",)}
+        ),
         scores=("verifier_result.rewards",),
         lists=("trial_results", ""),
         overall="reward",
@@ -164,17 +194,25 @@ PRESETS: Final = {
     "openai-evals": Preset(
         what="events of OpenAI evals",
         known=({"spec", "eval_name"}, {"run_id", "event_id", "sample_id"}),
-        fields={"case": ("sample_id",)},
+        layout=Layout(
+            fields={"case": ("sample_id",), "answer": ("data.sampled",)}, where={"type": "match"}
+        ),
         scores=("measured",),
         lists=(),
         overall="correct",
-        where={"type": "match"},
         made=rules.made_for_openai_evals,
     ),
     "lm-eval": Preset(
         what="samples of lm-evaluation-harness",
         known=({"doc_id", "doc", "target"}, {"filtered_resps"}),
-        fields={"case": ("doc_id",), "input": ("doc",), "target": ("target",)},
+        layout=Layout(
+            fields={
+                "case": ("doc_id",),
+                "input": ("doc",),
+                "target": ("target",),
+                "answer": ("filtered_resps", "resps"),
+            }
+        ),
         scores=("measured",),
         lists=(),
         made=rules.made_for_lm_eval,
@@ -194,13 +232,10 @@ def open_preset(name: str, file: LogFile) -> Log:
         tool=name,
         rows=_rows(preset, found.rows, unrun),
         rows_at=found.at,
-        fields=preset.fields,
+        layout=preset.layout,
         metric_prefix="scores.",
         overall=overall,
-        where=preset.where,
-        letters=preset.grades,
         unrun=lambda: unrun,
-        asks_for_trials=preset.asks_for_trials,
     )
 
 

@@ -148,18 +148,20 @@ def report_of(
             policy=terms.policy.digest,
             baseline=system_digest(baseline) if baseline else None,
         ),
-        clusters={
-            case_id: one
-            for case_id, rows in cases.items()
-            if (one := _only(log, case_id, "clusters", {row.cluster for row in rows}))
-        },
     )
+    clusters = {
+        case_id: one
+        for case_id, rows in cases.items()
+        if (one := _only(log, case_id, "clusters", {row.cluster for row in rows}))
+    }
     results = [
         result
         for case_id, rows in cases.items()
         for result in _results(log, terms, case_id, rows, 1 if case_id in log.once else trials)
     ]
-    report = build_report(plan, results, TAXONOMY, interrupted=log.header.ended_early)
+    report = build_report(
+        plan, results, TAXONOMY, interrupted=log.header.ended_early, clusters=clusters
+    )
     source = LogSource(
         tool=log.header.tool,
         version=log.header.version,

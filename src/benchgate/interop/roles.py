@@ -21,6 +21,7 @@ ROLES: Final = (
     "reruns",
     "input",
     "target",
+    "answer",
 )
 """What ``--map`` takes; docs/how-to/gate-existing-logs.md explains each."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import PurePosixPath, PureWindowsPath
 from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.errors import excerpt
@@ -36,7 +37,7 @@ def made_for_promptfoo(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def made_for_ctrf(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return the id of a test, with the suites that its name lacks, its failure, and what broke around it."""
-    suite = row.get("suite")
+    suite = row.get("suite") or _file_of(row)
     suites = suite if isinstance(suite, list) else [suite]
     within = "::".join(str(one) for one in suites if one)
     name = str(row.get("name") or "")
@@ -50,6 +51,13 @@ def made_for_ctrf(row: Mapping[str, Any]) -> dict[str, Any]:
     elif row.get("status") == "failed":
         made["failure"] = text
     return made
+
+
+def _file_of(row: Mapping[str, Any]) -> str:
+    """Return the file of a test, which tells it from others of its name; not where it lies on one machine alone."""
+    path = str(row.get("filePath") or "")
+    is_absolute = PurePosixPath(path).is_absolute() or PureWindowsPath(path).is_absolute()
+    return "" if is_absolute else path
 
 
 def made_for_pytest_json(row: Mapping[str, Any]) -> dict[str, Any]:

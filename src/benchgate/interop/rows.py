@@ -22,6 +22,7 @@ from benchgate.wire.canonical import sha256_hex
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Set as AbstractSet
     from pathlib import Path
 
     from benchgate.interop.asked import Asked
@@ -41,6 +42,7 @@ def read(
     metric: str | None = None,
     where: Iterable[str] = (),
     errors_by: str | None = None,
+    shown: AbstractSet[str] = frozenset(),
 ) -> Samples:
     """
     Read a log of another harness: a file, or a folder of files that are one log, or trials.
@@ -56,10 +58,11 @@ def read(
     :param metric: which score to read, where samples have several.
     :param where: ``FIELD=VALUE`` that a row must have to be a sample.
     :param errors_by: a failed test, or one of promptfoo, is an error if this regular expression is in its message.
+    :param shown: ids of cases whose input and answer are kept as ``texts`` of their samples.
     :raises SampleError: it is of another format, a field is missing, or the metric is ambiguous.
     :raises EvalError: it cannot be read.
     """
-    how = asked(map, where, errors_by, rows)
+    how = asked(map, where, errors_by, rows)._replace(shown=shown)
     try:
         with _opened(path, format, how) as one:
             if how.errors_by and not FORMATS[one.format].has_failures:
@@ -93,7 +96,7 @@ def _opened(path: Path, wanted: str, how: Asked) -> Iterator[_Opened]:
         folder = Folder(path, wanted, how)
         yield _Opened(folder.format, folder.log, folder.sha256, folder)
         return
-    with opened(path, wanted, how.rows) as (name, log, sha256):
+    with opened(path, wanted, how.rows, in_full=how.in_full) as (name, log, sha256):
         yield _Opened(name, log, sha256)
 
 
@@ -132,7 +135,7 @@ class RowReader:
         named = {*self._log.named()}
         named |= {*self._unrun()}
         is_said = "trial" in self._by.typed or "case" in self._by.patterns
-        if self._log.asks_for_trials and not is_said:
+        if self._log.layout.asks_for_trials and not is_said:
             how = Typed(self._by.typed, self._by.source, of("case")[0])
             ask(self._path, how, [*cases, *named])
         case_field = of("case")[0]
@@ -234,6 +237,9 @@ class RowReader:
         """Refuse a field that somebody named and no row has, or that one lacks."""
         what = f"'{self._fields.shown(role, name)}', which is to be the {role}"
         if not self._fields.is_seen(role):
+            if role == "score" and self._log.metric_prefix and self._metrics:
+                there = ", ".join(map(self._fields.short, self._metrics))
+                raise SampleError(self._path, f"no sample has {what}; the scores are {there}")
             raise FieldNeeded(self._path, f"no sample has {what}")
         if role in self._lacking:
             case, line = self._lacking[role]
@@ -302,7 +308,19 @@ class RowReader:
             penalty=self._penalty(fields, case, row.line),
             reruns=self._count(fields, "reruns", row.line),
             of=(_digest(value(fields, "input")), _digest(value(fields, "target"))),
+            texts=self._texts(fields, case),
         )
+
+    def _texts(self, fields: dict[str, Any], case: str) -> tuple[str | None, str | None] | None:
+        """Return input and answer of a row, if its case is to be shown."""
+        value = self._fields.value
+        if self._folder is not None:
+            case = self._folder.as_case(fields[FILE], case)
+        if case in self._by.shown:
+            return _shown_text(value(fields, "input")), _shown_text(value(fields, "answer"))
+        if "answer" in self._fields.named:
+            value(fields, "answer")  # else nobody would know that there is none
+        return None
 
     def _keep_names(self, row: Row) -> None:
         """Keep the scores of all rows, and the fields of the first, which a message offers."""
@@ -418,8 +436,8 @@ class RowReader:
             value = self._fields.value(row.fields, "score")
         if isinstance(value, dict) and value.get("error"):
             return None, error_of(value["error"])
-        if isinstance(value, str) and value in self._log.letters:
-            return self._log.letters[value], None
+        if isinstance(value, str) and value in self._log.layout.letters:
+            return self._log.layout.letters[value], None
         score = number_of(value)
         if score is not None:
             return score, None
@@ -438,6 +456,15 @@ def _id_of(value: dict[str, Any] | list[Any]) -> str:
     if len(text) <= 80:
         return text
     return f"{text[:60]}... {sha256_hex(data)[:12]}"
+
+
+def _shown_text(value: Any) -> str | None:
+    """Return a value as a person reads it; ``None`` if there is none."""
+    if value in (None, ""):
+        return None
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, indent=1, ensure_ascii=False, default=str)
 
 
 def _digest(value: Any) -> str | None:

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.errors import Unreadable
-from benchgate.interop.log import Log, Row, whole_json
+from benchgate.interop.log import Layout, Log, Row, whole_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,7 +38,7 @@ def open_swebench(file: LogFile) -> Log:
         tool="swebench",
         version=None if version is None else f"schema {version}",
         rows=rows,
-        fields={"case": ("instance_id",), "error": ("error",)},
+        layout=Layout(fields={"case": ("instance_id",), "error": ("error",)}),
         task="swe-bench",
         named=lambda: [*ids["incomplete_ids"], *_ids(path, report, "submitted_ids")],
     )

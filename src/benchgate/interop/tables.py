@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import csv
+import re
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Final
 
 from benchgate.errors import SampleError, Unreadable
 from benchgate.interop.documents import KEY, Rows, json_rows
-from benchgate.interop.log import Log, Row, lines_of
+from benchgate.interop.log import Layout, Log, Row, lines_of
 from benchgate.interop.roles import CASES, SCORES
 
 if TYPE_CHECKING:
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
 HEAD: Final = 100
 """Rows among which the first sample is looked for: before it may be what a tool says of the whole."""
 
+SEPARATORS: Final = {",": "commas", ";": "semicolons", "\t": "tabs"}
+QUOTED: Final = re.compile(r'"[^"]*(?:"|$)')
+BLANKS: Final = re.compile(r"\s*([,;])\s*")
+
 OTHERS: Final = {
     "trial": ("trial", "epoch", "trial_name"),
     "cluster": ("cluster",),
@@ -26,6 +31,7 @@ OTHERS: Final = {
     "error": ("error",),
     "input": ("input",),
     "target": ("target",),
+    "answer": ("output", "response", "completion", "prediction"),
 }
 """Fields of the other roles; each row may have another one of them, or none."""
 
@@ -36,7 +42,7 @@ def table(tool: str, found: Rows) -> Log:
     fields = dict(OTHERS)
     fields["case"] = (KEY,) if found.by_id else _case_of(head)
     rows = _rows(chain(head, found.rows))
-    return Log(tool=tool, rows=rows, rows_at=found.at, fields=fields)
+    return Log(tool=tool, rows=rows, rows_at=found.at, layout=Layout(fields=fields))
 
 
 def _case_of(head: Sequence[Raw]) -> tuple[str, ...]:
@@ -56,7 +62,34 @@ def _rows(rows: Iterator[Raw]) -> Iterator[Row]:
 
 def open_csv(file: LogFile) -> Log:
     """Open a CSV with a header line."""
-    return table("csv", Rows(csv_rows(file)))
+    separator = _separator_of(file)
+    tool = "csv"
+    if separator != ",":
+        tool = f"csv with {SEPARATORS[separator]}"
+    return table(tool, Rows(csv_rows(file)))
+
+
+def separators_in(head: bytes) -> list[str]:
+    """Return what may separate values: what of :data:`SEPARATORS` is in the first line that is no comment, unquoted."""
+    lines = head.decode(errors="replace").splitlines()
+    header = next((line for line in lines if not line.startswith("#")), "")
+    # A tab beside a comma is a blank there.
+    bare = BLANKS.sub(r"\1", QUOTED.sub("", header).strip())
+    return [one for one in SEPARATORS if one in bare]
+
+
+def _separator_of(file: LogFile) -> str:
+    """
+    Return what separates the values of a CSV; one of a single column has nothing, and is as good as one with commas.
+
+    :raises SampleError: its header has several, and nobody can tell.
+    """
+    found = separators_in(file.head)
+    if len(found) > 1:
+        names = " and ".join(SEPARATORS[one] for one in found)
+        why = f"has {names} in its first line: which of them separates values? Quote names that have the other one"
+        raise SampleError(file.path, why)
+    return found[0] if found else ","
 
 
 def csv_rows(file: LogFile) -> Iterator[Raw]:
@@ -66,13 +99,14 @@ def csv_rows(file: LogFile) -> Iterator[Raw]:
     :raises SampleError: it is no CSV, a column is there twice, or a row has more or fewer values than the header.
     """
     path = file.path
+    separator = _separator_of(file)
     rows = None
     comments = 0
     try:
         comments, lines = _after_comments(
             line.decode("utf-8-sig" if n == 1 else "utf-8") for n, line in lines_of(file)
         )
-        rows = csv.DictReader(lines, strict=True)
+        rows = csv.DictReader(lines, strict=True, delimiter=separator)
         names = [name.strip() for name in rows.fieldnames or ()]
         if len({*names}) != len(names):
             raise SampleError(path, f"columns {names}: one is there twice", line=1 + comments)

@@ -13,7 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 from benchgate.aggregate import mean
 from benchgate.errors import SampleError, Unreadable, counted
 from benchgate.gates.figures import Arm
-from benchgate.gates.notes import SAME_BYTES
+from benchgate.gates.run_notes import SAME_BYTES
 from benchgate.interop.log import open_file, whole_json
 from benchgate.interop.tables import csv_rows
 from benchgate.wire.files import file_sha256

@@ -157,6 +157,7 @@ class Isolated:
             concurrency=declared.concurrency,
             network=entry.network,
             reads=entry.reads,
+            needs_served=declared.needs_served,
         )
 
     def around(

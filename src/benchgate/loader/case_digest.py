@@ -34,6 +34,6 @@ def case_digest(case: BenchCase, files: tuple[str, str | None]) -> str:
     That is its task: a baseline stays comparable when anything else changes. Cassettes belong to one system.
     """
     placed = {"input_path", "expected_path", "cassettes"}
-    of_a_trial = {"work_path", "checkpoint", "trial", "seed", "observation"}
+    of_a_trial = {"work_path", "checkpoint", "served", "trial", "seed", "observation"}
     facts = case.model_dump(mode="json", exclude=placed | of_a_trial | CURATED.keys())
     return digest({"case": facts, "input": files[0], "expected": files[1]})

@@ -34,11 +34,13 @@ class Declared:
     :param concurrency: how many of its trials may run at once: ``none`` beside another, ``async`` on an event loop,
         else ``any``.
     :param checkpoint: the file that it names, if it names one.
+    :param needs_served: whether it cannot work without what its class serves.
     """
 
     digest: str | None = None
     concurrency: Literal["any", "async", "none"] = "any"
     checkpoint: str | None = None
+    needs_served: bool = False
 
     @classmethod
     def by(cls, system: System) -> Declared:
@@ -52,6 +54,7 @@ class Declared:
             digest = str(declare()) if callable(declare) else None
             # A Path only: systems have other things by that name, such as the id of a model that is served elsewhere.
             source = getattr(system, "checkpoint", None)
+            needs_served = getattr(system, "needs_served", False) is True
         except Exception as error:
             msg = f"has no digest or checkpoint to ask for: {type(error).__name__}: {error}"
             raise EvalError(msg) from error
@@ -65,6 +68,7 @@ class Declared:
             digest=digest,
             concurrency=_concurrency(system),
             checkpoint=str(source) if isinstance(source, Path) else None,
+            needs_served=needs_served,
         )
 
 
@@ -77,8 +81,9 @@ class NamedSystem:
     :param source: the file of the module that it is named by, or defined in; ``None`` if it has none.
     :param is_by_name: whether another process finds it by its name; not an object that was given from Python.
     :param concurrency: see :class:`Declared`.
-    :param network: whether it may use the network at level ``sandbox``.
+    :param network: whether it may use the network at level ``sandbox``, and gets what its class serves at any.
     :param reads: further files and folders that it may read there, as its registration names them.
+    :param needs_served: see :class:`Declared`.
     """
 
     name: str
@@ -90,6 +95,7 @@ class NamedSystem:
     concurrency: str = "any"
     network: bool = False
     reads: tuple[str, ...] = ()
+    needs_served: bool = False
 
     def checkpoint_sha256(self) -> str | None:
         """Return the SHA-256 of the checkpoint, if the system names one; errors as in :class:`SystemCheckpoint`."""
@@ -208,6 +214,7 @@ def _named(name: str, system: System, entry: SystemEntry, task_class: TaskClass)
         concurrency=declared.concurrency,
         network=entry.network,
         reads=entry.reads,
+        needs_served=declared.needs_served,
     )
 
 

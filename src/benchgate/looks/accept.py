@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 from benchgate.aggregate import mean
 from benchgate.errors import EvalError, counted, excerpt
 from benchgate.gates.baseline import BaselineChoice, baseline_beside
+from benchgate.gates.decide import decide
+from benchgate.gates.facts import RunFacts, VectorFacts
 from benchgate.gates.figures import Arm
-from benchgate.gates.judge import RunFacts, judge
+from benchgate.gates.judge import FinishedRun, judge
 from benchgate.gates.policy import VECTOR_DEFAULTS, GatePolicy, make_policy
-from benchgate.gates.vectors import compare_vectors
 from benchgate.ids import run_id
 from benchgate.looks.chain import at_file, looked_at
 from benchgate.looks.ledger import LookLedger
@@ -23,10 +24,10 @@ from benchgate.wire.canonical import digest
 
 if TYPE_CHECKING:
     from benchgate.gates.baseline import Baseline
+    from benchgate.gates.decide import Decided
     from benchgate.gates.decision import Blocker
     from benchgate.gates.judge import Counter
     from benchgate.gates.looks import RecordedLook
-    from benchgate.gates.vectors import Judged
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,8 +100,8 @@ def accept(
     known = KnownBy(name=incumbent, new_series=new_series)
     if isinstance(before, Arm) and isinstance(after, Arm):
         thresholds = make_policy({**VECTOR_DEFAULTS, **(policy or {})})
-        judged = judge_samples((before, after), thresholds, ledger, known)
-        return LookDecision.of(judged, sum(map(len, after.rows)))
+        decided = judge_samples((before, after), thresholds, ledger, known)
+        return LookDecision.of(decided, sum(map(len, after.rows)))
     if isinstance(before, Arm) or isinstance(after, Arm):
         raise EvalError("one side is a run and the other is samples; expected two of a kind")
     return _accept_run(before, after, make_policy(policy or {}), ledger, known)
@@ -113,7 +114,7 @@ def judge_samples(
     known: KnownBy | None = None,
     *,
     noted: tuple[Blocker, ...] = (),
-) -> Judged:
+) -> Decided:
     """
     Count a look at samples if there is a ledger, and judge them.
 
@@ -128,12 +129,12 @@ def judge_samples(
         if ledger is not None and known is not None:
             looked = looked_at_arms(*sides, policy, known)
             look = ledger.add(looked).look
-        judged = compare_vectors(*sides, policy, look=look, noted=noted)
+        decided = decide(VectorFacts(policy=policy, sides=sides, look=look, noted=noted))
     except ValueError as error:
         raise EvalError(str(error)) from error
     if ledger is not None and looked is not None:
-        ledger.note(looked, judged.decision)
-    return judged
+        ledger.note(looked, decided.decision)
+    return decided
 
 
 def looked_at_arms(baseline: Arm, candidate: Arm, policy: GatePolicy, known: KnownBy) -> Looked:
@@ -161,12 +162,13 @@ def _accept_run(
         raise EvalError("candidate: its results do not have the run_id that it claims: edited")
     choice = BaselineChoice(path=None, binding=True, requested=True)
     baseline = baseline_beside(before)
-    facts = RunFacts(report=after, policy=policy, choice=choice, baseline=baseline)
+    facts = RunFacts(policy=policy, report=after, baseline=baseline.facts)
+    run = FinishedRun(facts=facts, choice=choice, baseline=baseline)
     count = _counter(ledger, known, baseline, policy) if ledger else None
-    judged = judge(facts, count=count)
-    if judged.decision is None:
+    decided = judge(run, count=count).decided
+    if decided is None:
         raise EvalError("the candidate's run is of a part of the cases, which is not judged")
-    return LookDecision.of((judged.figures, judged.decision), len(after.per_case))
+    return LookDecision.of(decided, len(after.per_case))
 
 
 def _counter(ledger: LookLedger, known: KnownBy, baseline: Baseline, policy: GatePolicy) -> Counter:

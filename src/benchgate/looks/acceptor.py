@@ -18,7 +18,7 @@ from benchgate.errors import EvalError, counted
 from benchgate.gates.looks import declared_looks, judged_at
 from benchgate.gates.policy import VECTOR_DEFAULTS, make_policy
 from benchgate.gates.steps import clusters_needed
-from benchgate.gates.vectors import weigh_arms
+from benchgate.gates.weigh import weigh_arms
 from benchgate.looks.accept import KnownBy, Samples, judge_samples, looked_at_arms, samples_of
 from benchgate.looks.tally import LookDecision, Looked
 
@@ -100,8 +100,8 @@ class Acceptor(Generic[Candidate]):
                 self._before = self._arm(self.incumbent)
             after = self._arm(candidate)
             sides, policy = (self._before, after), self._policy
-            judged = judge_samples(sides, policy, self._ledger, self._known)
-            decision = LookDecision.of(judged, self._cost)
+            decided = judge_samples(sides, policy, self._ledger, self._known)
+            decision = LookDecision.of(decided, self._cost)
             looked = looked_at_arms(*sides, policy, self._known)
             look = self._ledger.add(looked.model_copy(update={"decision": decision})).look
             self._cost = 0

@@ -12,17 +12,18 @@ import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
-from pydantic import Field
+from pydantic import AwareDatetime, Field
 
 from benchgate.aggregate import outputs_digest
 from benchgate.audit.chain import RECORD_FILE, numbered
 from benchgate.errors import Unreadable
 from benchgate.gates.baseline import arm
 from benchgate.gates.case_labels import CASE, THERE, LabelChange, labels_of
+from benchgate.gates.decision import CheckpointPromotionDecision
 from benchgate.gates.run_diff import since_pin
 from benchgate.gates.run_side import SideHead
 from benchgate.looks.tally import Counted, Looked, Tally
-from benchgate.models import RunDigests
+from benchgate.models import Aggregates, RunDigests
 from benchgate.wire.canonical import digest
 from benchgate.wire.model import Count, Sha256, Version, WireModel, empty_mapping
 
@@ -65,11 +66,12 @@ class SeenPart(WireModel):
     counted_by: Sha256
 
 
-class SeenReport(WireModel):
-    """The fields of a report that make it a look."""
+class ReportHead(Aggregates):
+    """The figures of a report, and its fields that make it a look."""
 
     run_id: Sha256
     complete: bool
+    system: str
     digests: RunDigests
     source: Mapping[str, Any] | None = None
     stopped: tuple[Any, ...] = ()
@@ -86,36 +88,36 @@ class SeenBaseline(WireModel):
 
     sha256: Sha256 | None = None
     run: SideHead | None = None
-    report: SeenReport | None = None
+    report: ReportHead | None = None
     place: str | None = None
     new_series: str | None = None
 
 
-class SeenRecord(WireModel):
-    """The fields of a record that make it a look."""
+class RecordHead(WireModel):
+    """The fields of a record that make it a look, and that a history shows: many records are read for these."""
 
     schema_version: Version
     seq: Annotated[Count, Field(ge=1)]
-    report: SeenReport | None = None
+    finished_at: AwareDatetime
+    report: ReportHead
+    decision: CheckpointPromotionDecision
     baseline: SeenBaseline | None = None
     policy: Mapping[str, Any] = Field(default_factory=empty_mapping)
-    decision: Any = None
     evidence_files: Mapping[str, str] = Field(default_factory=empty_mapping)
     resumes: Mapping[str, Any] | None = None
 
     def looked(self, folder: Path) -> Looked | None:
         """Return what was looked at by the run in a folder; ``None`` if this is no look."""
         report, baseline = self.report, self.baseline
-        if report is None or baseline is None or COMPARED not in self.evidence_files:
+        if baseline is None or COMPARED not in self.evidence_files:
             return None
         before = baseline.report or baseline.run
         if not (report.complete or report.stopped) or before is None:
             return None
         looked = _looked(report, before, baseline.place, baseline.new_series)
-        decision = self.decision if isinstance(self.decision, Mapping) else {}
         more = {
             "looks": str(self.policy.get("looks", "count")),
-            "promoted": decision.get("promotion_allowed") is True,
+            "promoted": self.decision.promotion_allowed,
             "folder": folder,
         }
         return looked.model_copy(update=more)
@@ -156,8 +158,8 @@ def counter_of(
 
 
 def _looked(
-    report: SeenReport | BenchRunReport,
-    before: SeenReport | BenchRunReport | SideHead,
+    report: ReportHead | BenchRunReport,
+    before: ReportHead | BenchRunReport | SideHead,
     place: str | None,
     new_series: str | None,
 ) -> Looked:
@@ -188,7 +190,7 @@ def _looked(
     return Looked(**known, labels=labels_of(report), **said)
 
 
-def _log_of(before: SeenReport | BenchRunReport | SideHead) -> str | None:
+def _log_of(before: ReportHead | BenchRunReport | SideHead) -> str | None:
     """Return the SHA-256 of the log that a baseline was read from; ``None`` if it was not."""
     if isinstance(before, SideHead):
         return before.log
@@ -197,7 +199,7 @@ def _log_of(before: SeenReport | BenchRunReport | SideHead) -> str | None:
     return before.digests.system
 
 
-def _at_pin(report: SeenReport | BenchRunReport, before: SideHead) -> dict[str, Any]:
+def _at_pin(report: ReportHead | BenchRunReport, before: SideHead) -> dict[str, Any]:
     """Return by what a look at a baseline from a file is known, and what its labels are."""
     scorer = report.digests.scorer
     # Of a baseline that was observed again the outputs are the same: the best of many observations is sought there.
@@ -283,15 +285,27 @@ class ChainLooks:
 
         :param later: somebody counts again later, and has to come to the same.
         """
+        head = self.read(path, later=later)
+        if head is None:
+            return None
+        return self.add_head(head[0], path.parent)
+
+    def read(self, path: Path, *, later: bool = False) -> tuple[RecordHead, str] | None:
+        """Return the head of the next record, and the record's SHA-256; ``None`` and count it if it is no valid one."""
         try:
-            record = SeenRecord.read_file(path, "record")
+            return RecordHead.read_digested(path, "record")
         except Unreadable as error:
             if later and not error.missing and isinstance(error.__cause__, OSError):
                 raise
             self._tally.unknown += 1
             return None
-        if looked := record.looked(path.parent):
-            looked = self._same(looked, (record.resumes or {}).get("seq"))
-            if record.report and record.report.stopped:
-                self._stopped[record.seq] = looked
-        return self._tally.add(looked) if looked else None
+
+    def add_head(self, record: RecordHead, folder: Path) -> Counted | None:
+        """Count the next record by its head; as :meth:`add`."""
+        looked = record.looked(folder)
+        if looked is None:
+            return None
+        looked = self._same(looked, (record.resumes or {}).get("seq"))
+        if record.report.stopped:
+            self._stopped[record.seq] = looked
+        return self._tally.add(looked)

@@ -20,9 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from benchgate.gates.case_labels import LabelChange, Labels
-    from benchgate.gates.figures import Figures
-
-    AnyJudged = tuple[Figures | None, CheckpointPromotionDecision]
+    from benchgate.gates.decide import Decided
 
 
 Results = tuple[Sha256, Sha256]
@@ -51,12 +49,11 @@ class LookDecision(CheckpointPromotionDecision):
         return tuple(code.removeprefix(PREFIX) for code in self.reason_codes)
 
     @classmethod
-    def of(cls, judged: AnyJudged, cost: int) -> LookDecision:
+    def of(cls, decided: Decided, cost: int) -> LookDecision:
         """Return a decision with its figures."""
-        figures, decision = judged
-        found = dict(decision)
-        if figures is not None:
-            seen = figures.significance
+        found = dict(decided.decision)
+        if decided.figures is not None:
+            seen = decided.figures.significance
             found["interval"] = (seen.delta_ci_low, seen.delta_ci_high)
             found |= {"delta": seen.mean_delta, "p": seen.p_value}
         return cls(**found, cost=cost)

@@ -155,8 +155,10 @@ class BenchCase(CaseTable):
     Paths are absolute. A system gets ``expected_path`` as ``None``, so that it cannot read the expected result.
     ``work_path`` is a fresh folder for this trial, made when it is first read and deleted afterwards. Take all
     randomness from ``seed``, so that the trial can be repeated; each trial has its own. ``checkpoint`` is ``None`` if
-    the system names no file of that kind. ``observation`` is what the class's observer said of the output, for the
-    rubric: a read-only mapping, empty without an observer. What is in :data:`CURATED` is the same in every case.
+    the system names no file of that kind. ``served`` is the case's address on the server of its class, for a system
+    that is granted ``network``; a rubric never gets it. ``observation`` is what the class's observer said of the
+    output, for the rubric: a read-only mapping, empty without an observer. What is in :data:`CURATED` is the same in
+    every case.
     """
 
     facts: FrozenJson = Field(default_factory=empty_mapping)
@@ -169,6 +171,7 @@ class BenchCase(CaseTable):
     seed: Count = 0
     work_path: Path | None = None
     checkpoint: HandedCheckpoint | None = None
+    served: str | None = None
     observation: FrozenJson = Field(default_factory=empty_mapping)
     _usage: UsageMeter = PrivateAttr(default_factory=UsageMeter)
     _shelf: Shelf | None = PrivateAttr(default=None)

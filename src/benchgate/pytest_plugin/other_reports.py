@@ -61,7 +61,7 @@ def _properties(run: ClassRun) -> Iterator[tuple[str, str]]:
 
 
 def _comparison(judgement: Judgement) -> Iterator[tuple[str, str]]:
-    baseline = judgement.baseline
+    baseline = judgement.run.baseline
     if baseline is not None and baseline.report is not None:
         yield "baseline.system", printable(baseline.report.system)
         yield "baseline.run_id", baseline.report.run_id
@@ -99,7 +99,7 @@ def _outcome(run: ClassRun) -> tuple[str, str | None]:
     judgement = run.judgement
     if judgement is None:
         return "failed", printable("; ".join(["the run was not judged", *run.failures]))
-    decision, choice = DecisionView.of_run(judgement), judgement.choice
+    decision, choice = DecisionView.of_run(judgement), judgement.run.choice
     if decision.outcome == "none":
         why = "not evaluated: only a part of the cases was selected"
         # Of shards, benchgate merge judges the whole.
@@ -119,7 +119,7 @@ def _section(run: ClassRun) -> dict[str, Any]:
     if judgement is None:
         return {"task_class": run.name, "failures": run.failures}
     form: Any = {"mode": "json", "exclude": {"per_case", "digests"}}
-    report, baseline = judgement.report.model_dump(**form), judgement.baseline
+    report, baseline = judgement.report.model_dump(**form), judgement.run.baseline
     if baseline and baseline.report:
         report["baseline"] = baseline.report.model_dump(**form) | {"path": str(baseline.path)}
     decision = judgement.decision.model_dump(mode="json") if judgement.decision else None

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchgate.artifacts.pin import Extended, Pin
-    from benchgate.report.history import PastRecord
+    from benchgate.looks.chain import RecordHead
 
 MOST: Final = 5
 """Numbers of runs that are shown of each outcome, the newest."""
@@ -180,7 +180,7 @@ def _pinned_before(one: Extended) -> str:
     return text
 
 
-def _ends(records: Iterable[PastRecord]) -> str:
+def _ends(records: Iterable[RecordHead]) -> str:
     ends: dict[str, list[int]] = {}
     for one in records:
         end = one.decision.outcome if one.report.complete else "incomplete"

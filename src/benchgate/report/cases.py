@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, islice
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from benchgate.aggregate import case_figures
 from benchgate.gates.claim_reasons import risen
+from benchgate.gates.run_diff import changes
 from benchgate.models import BenchRunReport, BenchScore, LogSource, RunDigests, TrialResult
 from benchgate.report.outputs import MAX_SHOWN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
     from benchgate.aggregate import CaseFigures
     from benchgate.artifacts.evidence_kinds import ArmReport, Sample
     from benchgate.artifacts.run_kinds import AboutCase
     from benchgate.gates.run_diff import RunChanges
+    from benchgate.report.answers import Answers, AnswersView
     from benchgate.report.outputs import Outputs, OutputView
     from benchgate.report.source import Source
     from benchgate.wire.model import WireModel
@@ -37,7 +41,7 @@ class Group(NamedTuple):
 
 
 GROUPS: Final = {
-    "harm": Group("More harm", "the safety penalty rose, whatever the score did", 20),
+    "harm": Group("More harm", "it did more harm, whatever the score did", 20),
     "newly_failing": Group("Newly failing", "passed in the baseline, fails now", 50),
     "errors": Group("Errors", "has no score: it counts as 0 and not passed", 20),
     "fell": Group("Lower scores", "the score fell; passed or failed as before", 20),
@@ -67,6 +71,7 @@ class CaseView:
     :param trials: the results; empty for plain vectors.
     :param earlier: the baseline's results, if this report has them.
     :param inputs: beginnings of the input's text files, by path; ``None`` if they are not shown.
+    :param answers: what two logs say of it; ``None`` if they say nothing, or are not there.
     """
 
     case_id: str
@@ -81,6 +86,41 @@ class CaseView:
     critical: bool = False
     inputs: Mapping[str, str] | None = None
     output: OutputView | None = None
+    answers: AnswersView | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """
+    Both sides of a comparison, case by case.
+
+    :param before: ``None`` without a baseline. :param figures: of the baseline's cases and of the candidate's.
+    :param changes: ``None`` if there is nothing to compare.
+    """
+
+    before: BenchRunReport | None
+    after: BenchRunReport | None
+    figures: tuple[Sequence[CaseFigures], Sequence[CaseFigures]]
+    changes: RunChanges | None
+
+    @classmethod
+    def of(cls, source: Source) -> Compared:
+        """Compare the sides of a run or a proof."""
+        before, after = sides(source)
+        found = None
+        if before is not None and after is not None:
+            found = changes(before, after)
+        return cls(before, after, (_figures(before), _figures(after)), found)
+
+    @property
+    def by_case(self) -> tuple[dict[str, CaseFigures], dict[str, CaseFigures]]:
+        """The figures by the ids of their cases."""
+        before, after = self.figures
+        return {one.case_id: one for one in before}, {one.case_id: one for one in after}
+
+
+def _figures(side: BenchRunReport | None) -> Sequence[CaseFigures]:
+    return case_figures(side.per_case) if side is not None else ()
 
 
 def sides(source: Source) -> tuple[BenchRunReport | None, BenchRunReport | None]:
@@ -93,6 +133,8 @@ def sides(source: Source) -> tuple[BenchRunReport | None, BenchRunReport | None]
     after = report or _of_arm(source.trained, None, source.log)
     if source.baseline is not None and record is not None and record.rerun is not None:
         return record.rerun, after
+    if source.judged is not None and source.judged.run.before is not None:
+        return source.judged.run.before, after
     return _of_arm(source.baseline, report, source.log), after
 
 
@@ -136,30 +178,29 @@ def _unchecked(model: type[WireModel], **fields: Any) -> Any:
 
 
 def groups(
-    source: Source,
-    changes: RunChanges | None,
-    figures: Sequence[list[CaseFigures]],
-    outputs: Outputs,
+    source: Source, compared: Compared, outputs: Outputs, answers: Answers
 ) -> dict[str, Group]:
     """
     Return all cases by the key of their group, those to which something happened first.
 
-    :param figures: of the baseline's cases and of the candidate's.
+    :param answers: what two logs say of some of them.
     """
     report, record = source.report, source.record
-    before, after = ({case.case_id: case for case in side} for side in figures)
+    changes = compared.changes
+    before, after = compared.by_case
     trials = _by_case(report.per_case if report else ())
+    judged = trials or _by_case(compared.after.per_case if compared.after else ())
     earlier = _by_case(record.rerun.per_case if record and record.rerun else ())
     about = record.about_cases if record else {}
-    grouped = _grouped(source, changes, before, after)
-    shown = [case_id for key in grouped if key not in WITHOUT_OUTPUT for case_id in grouped[key]]
-    having_room = set(shown[:MAX_SHOWN])
+    grouped = ids_of_groups(source, compared)
+    having_room = first_shown(grouped, without=WITHOUT_OUTPUT)
 
     def view(key: str, case_id: str) -> CaseView:
         results, facts = trials.get(case_id, ()), about.get(case_id)
         is_shown, has_room = key not in WITHOUT_OUTPUT, case_id in having_room
         was, now = before.get(case_id), after.get(case_id)
-        worst = min(results, key=attrgetter("passed", "trial"), default=None)
+        worst = _worst(results)
+        said = _worst(judged.get(case_id, ()))
         return CaseView(
             case_id=case_id,
             before=was,
@@ -175,6 +216,7 @@ def groups(
             output=outputs.of(case_id, worst.trial, has_room=has_room)
             if worst and is_shown
             else None,
+            answers=answers.of(case_id, said.trial if said else 0),
         )
 
     named = dict(GROUPS)
@@ -188,13 +230,23 @@ def groups(
     }
 
 
-def _grouped(
-    source: Source,
-    changes: RunChanges | None,
-    before: Mapping[str, CaseFigures],
-    after: Mapping[str, CaseFigures],
-) -> dict[str, list[str]]:
+def _worst(results: Iterable[TrialResult]) -> TrialResult | None:
+    """Return the trial that is shown of a case: the first that does not pass, else the first."""
+    return min(results, key=attrgetter("passed", "trial"), default=None)
+
+
+def first_shown(
+    grouped: Mapping[str, Sequence[str]], *, without: AbstractSet[str] = frozenset()
+) -> frozenset[str]:
+    """Return the cases of which a page has room for texts, in the order of their groups."""
+    ids = (case_id for key in grouped if key not in without for case_id in grouped[key])
+    return frozenset(islice(ids, MAX_SHOWN))
+
+
+def ids_of_groups(source: Source, compared: Compared) -> dict[str, list[str]]:
     """Return the ids of each group, each case in one of them, the largest change of a kind first."""
+    changes = compared.changes
+    before, after = compared.by_case
     ids: dict[str, list[str]] = {key: [] for key in GROUPS}
     if changes is not None:
         for key in ("newly_failing", "fell", "newly_passing", "rose"):

@@ -5,36 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pydantic import AwareDatetime
-
 from benchgate.artifacts.evidence_kinds import SignificanceReport
 from benchgate.audit.chain import RECORD_FILE, numbered
-from benchgate.errors import Unreadable
-from benchgate.gates.decision import CheckpointPromotionDecision
-from benchgate.looks.chain import ChainLooks, SeenRecord, SeenReport
-from benchgate.wire.model import Count, NonNegative, UnitInterval
+from benchgate.looks.chain import ChainLooks
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-
-class PastReport(SeenReport):
-    """The figures of a recorded run, without its results."""
-
-    system: str
-    case_count: Count
-    passed_count: Count
-    mean_score: UnitInterval
-    score_lower_bound_95: UnitInterval | None
-    total_cost_usd: NonNegative
-
-
-class PastRecord(SeenRecord):
-    """The fields of a record that a history shows: only these, so that many records can be read quickly."""
-
-    finished_at: AwareDatetime
-    report: PastReport
-    decision: CheckpointPromotionDecision
+    from benchgate.looks.chain import RecordHead
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +26,7 @@ class PastRun:
     """
 
     folder: Path
-    record: PastRecord
+    record: RecordHead
     mean_delta: float | None
     look: int | None
     pinned: bool
@@ -64,13 +42,16 @@ class PastRun:
 
     def plain(self) -> dict[str, object]:
         """Return it as JSON values."""
-        record = self.record
-        report = record.report.model_dump(
-            exclude={*SeenReport.model_fields} - {"run_id", "complete"}
-        )
+        record, report = self.record, self.record.report
         return {
-            "cost_usd": report.pop("total_cost_usd"),
-            **report,
+            "cost_usd": report.total_cost_usd,
+            "run_id": report.run_id,
+            "complete": report.complete,
+            "system": report.system,
+            "case_count": report.case_count,
+            "passed_count": report.passed_count,
+            "mean_score": report.mean_score,
+            "score_lower_bound_95": report.score_lower_bound_95,
             "seq": record.seq,
             "time": record.finished_at.isoformat(),
             "mean_delta": self.mean_delta,
@@ -86,11 +67,11 @@ def past_runs(runs: Path) -> list[PastRun]:
     """Return the runs with a record in ``runs/<class>/``, the oldest first; none that are damaged."""
     chain, read = ChainLooks(), []
     for _, folder in numbered(runs):
-        look = chain.add(folder / RECORD_FILE)
-        try:
-            record, sha256 = PastRecord.read_digested(folder / RECORD_FILE, "record")
-        except Unreadable:
+        head = chain.read(folder / RECORD_FILE)
+        if head is None:
             continue
+        record, sha256 = head
+        look = chain.add_head(record, folder)
         number = look.look.number if look else None
         read.append((folder, record, number, sha256))
     baselines = {record.baseline.sha256 for _, record, *_ in read if record.baseline}

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
+    from benchgate.report.source import OfLogs
     from benchgate.report.view import RunView
 
 
@@ -35,14 +36,16 @@ def check_jinja() -> None:
         raise EvalError(msg)
 
 
-def write_page(paths: Iterable[Path], target: Path) -> None:
+def write_page(paths: Iterable[Path], target: Path, *, of_logs: OfLogs | None = None) -> None:
     """
     Write the page of some runs and proofs.
 
+    :param of_logs: what else is known of two logs that were judged just now.
     :raises EvalError: one cannot be read, Jinja2 is missing, or the file cannot be written.
     """
     check_jinja()
-    views = [view_of(read_source(path)) for path in paths]
+    read_texts = of_logs.read_texts if of_logs is not None else None
+    views = [view_of(read_source(path, of_logs), read_texts=read_texts) for path in paths]
     write_file(target, page(views).encode())
 
 

@@ -11,7 +11,7 @@ from benchgate.errors import excerpt, printable
 from benchgate.report import words
 from benchgate.report.source import read_source
 from benchgate.report.view import view_of
-from benchgate.wording import costs
+from benchgate.wording import costs, pace
 from benchgate.wording.block import detail_lines, gate_lines
 from benchgate.wording.cases import case_lines
 from benchgate.wording.lines import Line, laid_out
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchgate.report.cases import CaseView
+    from benchgate.report.source import OfLogs
     from benchgate.report.view import RunView
 
 MAX_CHARACTERS: Final = 60_000
@@ -31,13 +32,14 @@ COLUMNS: Final = 100
 PLAIN: Final = re.compile(r"[A-Za-z0-9_.:/+= -]+")
 
 
-def markdown_of(paths: Iterable[Path]) -> str:
+def markdown_of(paths: Iterable[Path], *, of_logs: OfLogs | None = None) -> str:
     """
     Return the summary of some runs and proofs.
 
+    :param of_logs: what else is known of two logs that were judged just now.
     :raises ArtifactError: one cannot be read.
     """
-    return markdown([view_of(read_source(path), outputs=False) for path in paths])
+    return markdown([view_of(read_source(path, of_logs), outputs=False) for path in paths])
 
 
 def markdown(views: list[RunView]) -> str:
@@ -96,6 +98,7 @@ def _case_lines(view: RunView) -> Iterator[Line]:
         return
     yield from case_lines(view.source.report, view.passed_before, view.changes)
     yield from costs(view.source.report, view.figures)
+    yield from pace(view.source.report)
 
 
 def _verbatim(lines: Iterable[Line]) -> Iterator[str]:

@@ -102,15 +102,20 @@ class Outputs:
             return [], f"The baseline's output: {error.why}."
         if other == output:
             return [], "The baseline's output is the same."
-        old, new = (text.split("\n", MAX_LINES)[:MAX_LINES] for text in (other, output))
-        lines = list(islice(difflib.unified_diff(old, new, lineterm="", n=2), 2, None))
-        if not lines:
-            return [], f"The outputs differ only after their first {MAX_LINES} lines."
-        cut = [line[:400] for line in lines]
-        sizes = accumulate(len(line) + 1 for line in cut)
-        shown = [line for line, size in zip(cut, sizes, strict=True) if size <= MAX_CHARACTERS]
-        left = len(lines) - len(shown)
-        return shown, f"{counted(left, 'line')} more" if left else ""
+        return difference(other, output)
+
+
+def difference(before: str, after: str) -> tuple[list[str], str]:
+    """Return the lines of a unified diff of two texts that differ, and what is to be said of them."""
+    old, new = (text.split("\n", MAX_LINES)[:MAX_LINES] for text in (before, after))
+    lines = list(islice(difflib.unified_diff(old, new, lineterm="", n=2), 2, None))
+    if not lines:
+        return [], f"The outputs differ only after their first {MAX_LINES} lines."
+    cut = [line[:400] for line in lines]
+    sizes = accumulate(len(line) + 1 for line in cut)
+    shown = [line for line, size in zip(cut, sizes, strict=True) if size <= MAX_CHARACTERS]
+    left = len(lines) - len(shown)
+    return shown, f"{counted(left, 'line')} more" if left else ""
 
 
 def _read(path: Path, sha256: str | None) -> str:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchgate.gates.judge import Judgement
+    from benchgate.report.source import OfLogs
 
 VARIABLE: Final = "GITHUB_STEP_SUMMARY"
 """Names the file that GitHub shows under a job; set by its runner."""
@@ -53,8 +54,12 @@ class Publication:
         if not os.path.isdir(folder) or not os.access(folder, os.W_OK) or os.path.isdir(self.html):
             raise ArtifactError(self.html, "cannot be written: no folder, or not a writable one")
 
-    def write_page(self, folders: Sequence[Path]) -> str | None:
-        """Write the page of runs, by their folders; return why it is not written, if it should have been."""
+    def write_page(self, folders: Sequence[Path], *, of_logs: OfLogs | None = None) -> str | None:
+        """
+        Write the page of runs, by their folders; return why it is not written, if it should have been.
+
+        :param of_logs: what else is known of two logs that were judged just now.
+        """
         if self.html is None:
             return None
         from benchgate.report.html import write_page
@@ -62,12 +67,14 @@ class Publication:
         if not folders:
             return "the page is not written: no run was recorded"
         try:
-            write_page(folders, self.html)
+            write_page(folders, self.html, of_logs=of_logs)
         except Exception as error:  # the run is recorded: nothing may be lost to its page
             return f"the page is not written: {_said(error)}"
         return None
 
-    def append_summary(self, folders: Sequence[Path]) -> str | None:
+    def append_summary(
+        self, folders: Sequence[Path], *, of_logs: OfLogs | None = None
+    ) -> str | None:
         """Append the Markdown of runs, by their folders; return why it is not written, if it should have been."""
         if not self.summary or not folders:
             return None
@@ -75,7 +82,7 @@ class Publication:
 
         try:
             with open(self.summary, "a", encoding="utf-8") as file:
-                file.write(f"{markdown_of(folders)}\n")
+                file.write(f"{markdown_of(folders, of_logs=of_logs)}\n")
         except Exception as error:
             return f"{VARIABLE} is not written: {_said(error)}"
         return None

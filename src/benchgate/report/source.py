@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from benchgate.artifacts.evidence_kinds import (
@@ -28,8 +28,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from benchgate.gates.judge import Judgement
     from benchgate.gates.policy import GatePolicy
     from benchgate.models import BenchRunReport, LogSource
+    from benchgate.models.texts import ReadTexts
 
 Model = TypeVar("Model", bound=WireModel)
 
@@ -43,12 +45,26 @@ EVIDENCE: Final[tuple[tuple[str, type[WireModel]], ...]] = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OfLogs:
+    """
+    What whoever just judged two logs knows of them, and no file has.
+
+    :param read_texts: reads their questions and answers.
+    :param judged: the judgement, if nobody recorded it: its evidence alone does not say what to do next.
+    """
+
+    read_texts: ReadTexts
+    judged: Judgement | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
     """
     A run or a proof as it was read; what is not there is ``None``.
 
     :param folder: of the record, where its trials lie too.
     :param proof: of plain vectors; that of a run says no more than its record.
+    :param judged: what was judged just now and is not recorded; beside its proof.
     :param log: what the results were read from; ``None`` for those of a bench and for plain vectors.
     :param problems: files that are missing or are not those that record or proof name; they are not shown.
     """
@@ -57,6 +73,7 @@ class Source:
     record: RunRecord | None = None
     selected: SelectedRecord | None = None
     proof: ProofBundle | None = None
+    judged: Judgement | None = None
     baseline: ArmReport | None = None
     trained: ArmReport | None = None
     significance: SignificanceReport | None = None
@@ -68,6 +85,8 @@ class Source:
     @property
     def report(self) -> BenchRunReport | None:
         """The results of the run."""
+        if self.judged is not None:
+            return self.judged.report.shown
         recorded = self.record or self.selected
         return recorded.report if recorded else None
 
@@ -81,6 +100,8 @@ class Source:
     @property
     def figures(self) -> Figures | None:
         """What the comparison found; ``None`` if there was none, or a file of it is missing."""
+        if self.judged is not None:
+            return self.judged.figures
         before, after, tests, safety = self.baseline, self.trained, self.significance, self.safety
         if before is None or after is None or tests is None or safety is None:
             return None
@@ -102,6 +123,8 @@ class Source:
     @property
     def decision(self) -> CheckpointPromotionDecision | None:
         """What was decided; a proof has no outcome, but its reasons tell it."""
+        if self.judged is not None:
+            return self.judged.decision
         if self.proof is None:
             return self.record.decision if self.record else None
         failed = self.proof.failure_analysis
@@ -120,10 +143,11 @@ class Source:
         )
 
 
-def read_source(path: Path) -> Source:
+def read_source(path: Path, of_logs: OfLogs | None = None) -> Source:
     """
     Read a run by its folder or its record, or a proof.
 
+    :param of_logs: what else is known of it, if it was judged just now.
     :raises ArtifactError: it is none of these.
     """
     file = _file(path)
@@ -139,7 +163,8 @@ def read_source(path: Path) -> Source:
         selected = SelectedRecord.parse(file, data, "report of a selection")
         return Source(folder=file.parent, selected=selected)
     if kind is None and isinstance(head, dict) and "failure_analysis" in head:
-        return _proof(file, ProofBundle.parse(file, data, "proof"))
+        source = _proof(file, ProofBundle.parse(file, data, "proof"))
+        return replace(source, judged=of_logs.judged if of_logs is not None else None)
     raise ArtifactError(file, "is no record of a run and no proof; see benchgate runs")
 
 

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from benchgate.aggregate import axis_means, case_figures
+from benchgate.aggregate import axis_means
 from benchgate.audit.chain import FOLDER_NAME
 from benchgate.audit.runs import pin_command
 from benchgate.errors import counted
 from benchgate.gates.claim_reasons import confidence
-from benchgate.gates.run_diff import changes
 from benchgate.report import words
+from benchgate.report.answers import ELSEWHERE, Answers
 from benchgate.report.case_worth import case_worth
-from benchgate.report.cases import groups, sides
+from benchgate.report.cases import Compared, first_shown, groups, ids_of_groups
 from benchgate.report.history import past_runs
 from benchgate.report.outputs import outputs_of
 from benchgate.wording.block import Door, next_lines
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from benchgate.gates.figures import Figures
     from benchgate.gates.run_diff import RunChanges
     from benchgate.models import BenchRunReport
+    from benchgate.models.texts import ReadTexts
     from benchgate.report.cases import Group
     from benchgate.report.history import PastRun
     from benchgate.report.source import Source
@@ -50,6 +51,7 @@ class RunView:
     :param passed_before: cases that pass in the baseline; ``None`` if there is none.
     :param axes: the mean of each part of the score, in the baseline if that ran in the same session, and now.
     :param changes: case by case, against the baseline; ``None`` if there is none.
+    :param about_answers: what to know of the questions and answers of logs; empty if it is none of logs.
     :param history: the runs of the class in the same store; empty if the record is not in one.
     """
 
@@ -67,6 +69,7 @@ class RunView:
     score_range: tuple[float, float]
     axes: tuple[tuple[str, float | None, float], ...]
     baseline_outputs: bool
+    about_answers: str
     history: tuple[PastRun, ...]
 
     @property
@@ -93,17 +96,21 @@ class RunView:
         return lines
 
 
-def view_of(source: Source, *, outputs: bool = True) -> RunView:
+def view_of(
+    source: Source, *, outputs: bool = True, read_texts: ReadTexts | None = None
+) -> RunView:
     """
     Arrange a run or a proof for a reader.
 
     :param outputs: read outputs of the systems too, which takes time.
+    :param read_texts: reads questions and answers of two logs; ``None`` if they are not there, or not of logs.
     """
     history = _history(source)
-    before, after = sides(source)
-    compared = changes(before, after) if before is not None and after is not None else None
-    cases = [case_figures(side.per_case) if side else [] for side in (before, after)]
-    passed_before = sum(case.passed for case in cases[0]) if compared is not None else None
+    compared = Compared.of(source)
+    changes = compared.changes
+    passed_before = None
+    if changes is not None:
+        passed_before = sum(case.passed for case in compared.figures[0])
     candidate, baseline = _names(source)
     is_log = source.report is not None and source.report.source is not None
     names = (baseline or "its baseline", candidate)
@@ -111,6 +118,9 @@ def view_of(source: Source, *, outputs: bool = True) -> RunView:
     decided = DecisionView.of(source.decision, source.policy, names, figures)
     folder = source.folder if outputs and not is_log else None  # a log has no outputs
     shown = outputs_of(folder, source.record, history)
+    answers = Answers(note=ELSEWHERE if source.log is not None else "")
+    if read_texts is not None:
+        answers = Answers.read(read_texts, first_shown(ids_of_groups(source, compared)))
     suite = source.proof.benchmark_suite.name if source.proof else ""
     seq = source.record.seq if source.record else None
     pin = pin_command(source.folder, seq, Path.cwd()) if source.folder and history else ""
@@ -122,13 +132,14 @@ def view_of(source: Source, *, outputs: bool = True) -> RunView:
         decided=decided,
         figures=figures,
         door=Door(pin=pin),
-        tiles=tuple(_tiles_of(source, figures, compared, passed_before)),
-        changes=compared,
-        groups=groups(source, compared, cases, shown),
+        tiles=tuple(_tiles_of(source, figures, changes, passed_before)),
+        changes=changes,
+        groups=groups(source, compared, shown, answers),
         passed_before=passed_before,
-        score_range=_range(source, [*cases[0], *cases[1]]),
+        score_range=_range(source, [*compared.figures[0], *compared.figures[1]]),
         axes=tuple(_axes(source)),
         baseline_outputs=shown.before is not None,
+        about_answers=answers.note,
         history=tuple(history),
     )
 
@@ -224,7 +235,7 @@ def _safety_tile(source: Source) -> Tile:
         beside = f"before {before}; a rise of {safety.max_safety_regression:g} is allowed"
         tone = "bad" if safety.promotion_allowed is False else ""
         after = words.number(safety.trained_mean_safety_penalty)
-        return Tile("Safety penalty", after, beside, tone)
+        return Tile("Harm", after, beside, tone)
     if report is None or report.mean_safety_penalty is None:
-        return Tile("Safety penalty", "not measured", tone="word")
-    return Tile("Safety penalty", words.number(report.mean_safety_penalty))
+        return Tile("Harm", "not measured", tone="word")
+    return Tile("Harm", words.number(report.mean_safety_penalty))

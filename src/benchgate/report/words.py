@@ -67,7 +67,7 @@ def cost(figures: Aggregates) -> str:
 def costs(figures: Aggregates) -> list[str]:
     """Return what a run cost, and each of what it used, as far as it is known."""
     used = figures.usage
-    parts = [f"{usd(figures.total_cost_usd)} USD"] if figures.total_cost_usd else []
+    parts = [usd(figures.total_cost_usd)] if figures.total_cost_usd else []
     if used is not None:
         counts = {"tokens in": used.tokens_in, "tokens out": used.tokens_out, "calls": used.calls}
         parts += [f"{count:,} {name}" for name, count in counts.items() if count is not None]

@@ -22,7 +22,7 @@ from benchgate.gates.unscored import incompleteness
 from benchgate.ids import system_digest, trial_seed
 from benchgate.looks.chain import ChainLooks
 from benchgate.promotion.tiers import TIER_FILE, TierConfig
-from benchgate.runner.judging import facts_of_run, floor_notes, judged, publish, stopping
+from benchgate.runner.judging import finished_run, floor_notes, judged, publish, stopping
 from benchgate.runner.scored_again import score_again
 from benchgate.runner.settings import check_options, set_scope
 from benchgate.runner.trial_files import TrialFiles
@@ -304,8 +304,8 @@ class ClassRun:
             if len(self.candidate.scorers) > 1:
                 self.warnings.append(TWO_SCORERS)
             counts = store is not None and self.candidate.scope == "full"
-            facts = facts_of_run(self.request, self.grounds, self.sides, self._baseline)
-            self.judgement = judged(facts, self._looks.number if counts else None, gates)
+            run = finished_run(self.request, self.grounds, self.sides, self._baseline)
+            self.judgement = judged(run, self._looks.number if counts else None, gates)
             if store is not None:
                 self._publish(store, self.judgement)
         except EvalError as error:

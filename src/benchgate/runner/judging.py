@@ -13,7 +13,8 @@ from benchgate.audit.runs import parts_of, read_record
 from benchgate.audit.store import RunStore, unfinished_name
 from benchgate.errors import counted, listed
 from benchgate.gates.baseline import BaselineChoice, arm, baseline_beside
-from benchgate.gates.judge import RunFacts, judge
+from benchgate.gates.facts import RunFacts
+from benchgate.gates.judge import FinishedRun, judge
 from benchgate.gates.labels import Observing, seen_in
 from benchgate.ids import RunPlan
 from benchgate.looks.chain import ChainLooks, counter_of
@@ -28,9 +29,10 @@ if TYPE_CHECKING:
     from benchgate.artifacts.record import ChainSlot, Entry, RunTerms
     from benchgate.audit.store import Published
     from benchgate.gates.baseline import Baseline
-    from benchgate.gates.judge import Gate, Judgement
+    from benchgate.gates.judge import Counter, Gate, Judgement
     from benchgate.gates.labels import Label
     from benchgate.gates.policy import GatePolicy
+    from benchgate.gates.run_side import BaselineFacts, RerunBaseline
     from benchgate.looks.chain import Counting
     from benchgate.models import BenchCase, BenchRunReport, Side
     from benchgate.runner.settings import Grounds, RunRequest
@@ -55,38 +57,59 @@ class DoingNothing(NamedTuple):
     is_fault: bool
 
 
-def facts_of_run(
+def finished_run(
     request: RunRequest,
     grounds: Grounds,
     sides: Mapping[Side, PlannedTrials],
     baseline: Baseline | None,
-) -> RunFacts:
+) -> FinishedRun:
     """Return what is known of a run once no trial of it runs any more."""
     candidate, beside = sides["candidate"], sides.get("baseline")
-    recording = request.recording
+    settings = request.settings
     problems = candidate.checkpoint_problems()
     if beside is not None:
         baseline = baseline_beside(beside.report())
         problems += tuple(f"baseline: {why}" for why in beside.checkpoint_problems())
     report = candidate.report(baseline.sha256 if baseline else None)
-    if before := request.settings.extends:
+    if before := settings.extends:
         report = report.model_copy(update={"parts": parts_of(before.folder)})
+    recording = request.recording
     facts = RunFacts(
-        report=report,
         policy=request.bench.policy,
+        report=report,
+        baseline=_as_fact(baseline, grounds.choice),
+        checkpoint_problems=problems,
+        labels=_labels(settings.out, grounds.labels, report, baseline),
+        episodes=candidate.episodes(),
+        replays=recording and recording.source,
+    )
+    floor: tuple[str, ...] = ()
+    is_floor_fault = False
+    if settings.floor and report.complete:
+        got = _doing_nothing(report, candidate.cases)
+        floor = (got.text,)
+        is_floor_fault = got.is_fault
+    return FinishedRun(
+        facts=facts,
         choice=grounds.choice,
         baseline=baseline,
         checkpoints=grounds.checkpoints,
-        checkpoint_problems=problems,
-        episodes=candidate.episodes(),
-        replays=recording and recording.source,
-        exit_rule=request.settings.exit_rule,
-        is_part=bool(request.settings.shard or request.settings.floor),
+        exit_rule=settings.exit_rule,
+        is_part=bool(settings.shard or settings.floor),
+        floor=floor,
+        is_floor_fault=is_floor_fault,
     )
-    facts = replace(facts, labels=_labels(request.settings.out, grounds.labels, facts))
-    if request.settings.floor and facts.report.complete:
-        facts = _with_floor(facts, candidate.cases)
-    return facts
+
+
+def _as_fact(
+    baseline: Baseline | None, choice: BaselineChoice
+) -> BaselineFacts | RerunBaseline | None:
+    """Return what a decision asks of a baseline: the results of one that ran too, else what its file says."""
+    if baseline is None:
+        return None
+    if choice.system is not None:
+        return baseline.rerun
+    return baseline.facts
 
 
 def floor_notes(out: Path | None, plan: RunPlan, cases: Iterable[BenchCase]) -> Iterator[str]:
@@ -111,12 +134,6 @@ def _is_comparable(floor: BenchRunReport, plan: RunPlan) -> bool:
     )
 
 
-def _with_floor(facts: RunFacts, cases: Iterable[BenchCase]) -> RunFacts:
-    """Add what doing nothing got."""
-    got = _doing_nothing(facts.report, cases)
-    return replace(facts, floor=(got.text,), is_floor_fault=got.is_fault)
-
-
 def _doing_nothing(report: BenchRunReport, cases: Iterable[BenchCase]) -> DoingNothing:
     """Return what a run got whose system does nothing."""
     positive = {case.case_id for case in cases if case.disposition == "positive"}
@@ -137,13 +154,17 @@ def _doing_nothing(report: BenchRunReport, cases: Iterable[BenchCase]) -> DoingN
     return DoingNothing(score, text, is_fault=bool(faults))
 
 
-def _labels(out: Path | None, labels: Sequence[Label], facts: RunFacts) -> tuple[Label, ...]:
+def _labels(
+    out: Path | None,
+    labels: Sequence[Label],
+    report: BenchRunReport,
+    baseline: Baseline | None,
+) -> tuple[Label, ...]:
     """Return labels with what the observer has their outputs at: in this run, its baseline, or an earlier run."""
-    report, before = facts.report, facts.baseline
     runs = [Observing("candidate", report)]
-    if before and before.report:
-        runs.append(Observing("baseline", before.report))
-    if out and labels:
+    if baseline is not None and baseline.report is not None:
+        runs.append(Observing("baseline", baseline.report))
+    if out is not None and labels:
         for folder in sorted(out.glob(f"runs/{report.task_class}/*")):
             runs += _earlier(folder)
     return seen_in(labels, report.observer, runs)
@@ -192,14 +213,14 @@ def stopping(
     return check
 
 
-def facts_of_logs(
+def run_of_logs(
     before: BenchRunReport,
     after: BenchRunReport,
     policy: GatePolicy,
     *,
     place: str | None = None,
     new_series: str | None = None,
-) -> RunFacts:
+) -> FinishedRun:
     """
     Return what two logs say, a baseline's and a candidate's, which were read as reports.
 
@@ -207,22 +228,22 @@ def facts_of_logs(
     :param new_series: why a person begins a new series of looks at it.
     """
     baseline = replace(baseline_beside(before), place=place, new_series=new_series)
-    return RunFacts(
-        report=after,
-        policy=policy,
-        choice=BaselineChoice(path=None, binding=True, requested=True, system=before.system),
-        baseline=baseline,
-        exit_rule="gate",
-    )
+    choice = BaselineChoice(path=None, binding=True, requested=True, system=before.system)
+    facts = RunFacts(policy=policy, report=after, baseline=_as_fact(baseline, choice))
+    return FinishedRun(facts=facts, choice=choice, baseline=baseline, exit_rule="gate")
 
 
-def judged(facts: RunFacts, count: Counting | None, gates: Iterable[Gate] = ()) -> Judgement:
+def judged(run: FinishedRun, count: Counting | None, gates: Iterable[Gate] = ()) -> Judgement:
     """Decide; ``count`` is ``None`` if nobody counts looks."""
     counter = None
     if count is not None:
-        is_beside = facts.beside is not None
-        counter = counter_of(count, facts.baseline, facts.policy, is_beside=is_beside)
-    return judge(facts, gates=gates, count=counter)
+        counter = _counter(run, count)
+    return judge(run, gates=gates, count=counter)
+
+
+def _counter(run: FinishedRun, count: Counting) -> Counter:
+    is_beside = run.beside is not None
+    return counter_of(count, run.baseline, run.facts.policy, is_beside=is_beside)
 
 
 def publish(
@@ -235,28 +256,28 @@ def publish(
     :raises ArtifactError: a file cannot be written, or the chain is damaged.
     """
     finished = clock.now()
+    run = judgement.run
     if judgement.decision is None:
-        return judgement, store.publish_selected(judgement.reports, finished)
+        return judgement, store.publish_selected(run.reports, finished)
     from benchgate.artifacts.record import record_entry
 
     last = judgement
-    is_beside = judgement.beside is not None
-    counter = counter_of(count, judgement.baseline, judgement.policy, is_beside=is_beside)
+    counter = _counter(run, count)
 
     def entry(slot: ChainSlot) -> Entry:
         nonlocal last
-        before = judgement.baseline.report if judgement.baseline else None
-        look = counter(before, judgement.report) if judgement.look and before else None
-        if look is not None and look != judgement.look:  # another run has ended since
-            last = judge(judgement, count=lambda *_: look, asked=judgement)
+        if run.facts.look is not None and run.before is not None:
+            look = counter(run.before, run.report)
+            if look != run.facts.look:  # another run has ended since
+                last = judgement.at(look)
         return record_entry(last, terms(), finished, slot)
 
-    published = store.publish(judgement.reports, entry)
+    published = store.publish(run.reports, entry)
     return last, published
 
 
 def record_reports(
-    out: Path, facts: RunFacts, started: datetime, terms: RunTerms, timeout: float
+    out: Path, run: FinishedRun, started: datetime, terms: RunTerms, timeout: float
 ) -> tuple[Judgement, Published]:
     """
     Judge reports that were read, and record them as the next run of their class.
@@ -267,18 +288,18 @@ def record_reports(
     from benchgate.artifacts.plan import plan_file
 
     store = RunStore(
-        out, facts.report.task_class, "full", unfinished_name(clock.now(), command="gate")
+        out, run.report.task_class, "full", unfinished_name(clock.now(), command="gate")
     )
     plan = plan_file(
-        RunPlan.of_report(facts.report),
+        RunPlan.of_report(run.report),
         timeout=timeout,
         started=started,
-        baseline_system=facts.choice.system,
+        baseline_system=run.choice.system,
     )
     store.open(plan)
     try:
         count = ChainLooks(store.folder.parent).number
-        return publish(store, judged(facts, count), count, lambda: terms)
+        return publish(store, judged(run, count), count, lambda: terms)
     finally:
         store.close()
 
@@ -289,10 +310,12 @@ def write_evidence(judgement: Judgement, folder: Path) -> None:
 
     :raises ArtifactError: it cannot be written.
     """
-    from benchgate.artifacts.run_evidence import judged_comparison, run_files
+    from benchgate.artifacts.run_evidence import evidence_of, names_of, run_files, subject_of
 
-    if judgement.decision is None:
+    run = judgement.run
+    if judgement.decided is None:
         return
-    files = run_files(*judged_comparison(judgement, judgement.decision, clock.now()))
+    evidence = evidence_of(run.report, judgement.decided, names_of(run), clock.now())
+    files = run_files(evidence, subject_of(run))
     for name, data in files.items():
         write_draft(folder / name, data)

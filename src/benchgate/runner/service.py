@@ -238,6 +238,7 @@ class TrialService:
             system=system.name,
             limit=run.settings.limit(case),
             checkpoint=system.handed(),
+            served=run.served(case, side),
             side=side,
             starts=f"{self._starts}/{uuid4().hex}" if self._starts else None,
         )

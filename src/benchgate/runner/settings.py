@@ -16,7 +16,8 @@ from benchgate.gates.baseline import choose_baseline, rerun_system
 from benchgate.gates.labels import Label, read_labels
 from benchgate.gates.policy import parse_options
 from benchgate.loader.observer import ClassObserver, never
-from benchgate.loader.systems import find_system
+from benchgate.loader.serving import served
+from benchgate.loader.systems import find_system, is_address
 from benchgate.registry import FLOORS
 from benchgate.replay.recording import find_recording
 from benchgate.training.checkpoints import CheckpointFiles, read_checkpoints
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from benchgate.ids import RunPlan
     from benchgate.isolation.isolated import Isolated
     from benchgate.loader.loaded_class import LoadedClass
+    from benchgate.loader.serving import Serving
     from benchgate.loader.systems import NamedSystem
     from benchgate.models import BenchCase, Isolation, Side
     from benchgate.registry import System
@@ -126,6 +128,7 @@ class RunRequest:
     :param scoring: returns what scores outputs, and its digest, asked when a trial is run; ``None``: the rubric does.
     :param stopped: why no other trial begins; empty until then.
     :param processes: of systems, rubric and observer, above level ``none``.
+    :param serving: what the class serves to systems; ``None`` if none of them may use it.
     """
 
     bench: LoadedClass
@@ -136,6 +139,7 @@ class RunRequest:
     scoring: Callable[[], tuple[Scorer, str]] | None = None
     stopped: list[str] = field(default_factory=list)
     processes: Isolated | None = None
+    serving: Serving | None = None
 
     @classmethod
     def of(cls, bench: LoadedClass, settings: RunSettings, unfinished: str = "") -> RunRequest:
@@ -161,7 +165,7 @@ class RunRequest:
         if recording is not None:
             recorded["candidate"] = recording.named_system(asked.pop("candidate"))
         systems, processes = found_systems(bench, settings, asked)
-        return cls(
+        found = cls(
             bench=bench,
             systems={**recorded, **systems},
             settings=settings,
@@ -169,11 +173,20 @@ class RunRequest:
             recording=recording,
             processes=processes,
         )
+        try:
+            is_elsewhere = settings.executor is not None
+            serving = served(bench.task_class, systems.values(), is_elsewhere=is_elsewhere)
+        except BaseException:
+            found.close()
+            raise
+        return replace(found, serving=serving)
 
     def close(self) -> None:
-        """End the processes, and remove the copies of checkpoints."""
+        """End the processes and what the class serves, and remove the copies of checkpoints."""
         if self.processes is not None:
             self.processes.close()
+        if self.serving is not None:
+            self.serving.close()
         for system in self.systems.values():
             system.close()
 
@@ -198,6 +211,12 @@ class RunRequest:
             return self.recording.manifest.isolation_class
         level = self.settings.isolation
         return "sandbox+network" if level == "sandbox" and self.systems[side].network else level
+
+    def served(self, case: BenchCase, side: Side) -> str | None:
+        """Return the address of a case for the system of a side, if that may use it."""
+        if self.serving is None or not self.systems[side].network:
+            return None
+        return self.serving.address(case.case_id)
 
     def reads(self, side: Side) -> tuple[str, ...]:
         """Return what the system of a side may read besides its own code, where that is not everything."""
@@ -235,7 +254,7 @@ def found_systems(
     :raises EvalError: one does not exist, or cannot be used, or the level cannot be had.
     """
     if settings.isolation == "none":
-        return {side: find_system(bench.task_class, one) for side, one in asked.items()}, None
+        return {side: _found_here(bench, one) for side, one in asked.items()}, None
     from benchgate.isolation.isolated import Isolated, grants
 
     entries = {side: grants(bench, one) for side, one in asked.items()}
@@ -257,6 +276,14 @@ def found_systems(
     except BaseException:
         processes.close()
         raise
+
+
+def _found_here(bench: LoadedClass, wanted: System | str | None) -> NamedSystem:
+    """Return a system that is imported here; what the registration does not grant it, gate.toml may."""
+    system = find_system(bench.task_class, wanted)
+    if is_address(system.name) or not system.is_by_name:
+        return replace(system, network=bench.run.network is True)
+    return system
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,13 +11,14 @@ from benchgate.statistics.detectable import Detectable, Goal, paired_detectable,
 from benchgate.statistics.effect import effect_size
 from benchgate.statistics.paired import PairedTest, paired_test
 from benchgate.statistics.pass_fail import pass_fail_test
-from benchgate.statistics.welch import WelchTest, welch_test
+from benchgate.statistics.student import TTest
+from benchgate.statistics.welch import welch_test
 
 __all__ = [
     "Detectable",
     "Goal",
     "PairedTest",
-    "WelchTest",
+    "TTest",
     "effect_size",
     "paired_detectable",
     "paired_test",

@@ -25,10 +25,8 @@ _ROUNDING = 1e-14
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeedBand:
-    """Whether k runs of the same n cases agree up to noise."""
+    """Whether runs of the same cases agree up to noise."""
 
-    runs: int
-    cases: int
     deltas: tuple[float, ...]
     """Mean difference of each run, in the unit of the scores."""
     delta_range: float
@@ -53,7 +51,6 @@ class PrefixPoint:
 class SampleSizeBand:
     """Whether the mean difference drifts along the cases in the order given."""
 
-    cases: int
     points: tuple[PrefixPoint, ...]
     """Prefixes of n/4, n/2 and 3n/4 cases, then all of them."""
     max_z: float
@@ -89,8 +86,6 @@ def seed_band(table: Sequence[Sequence[float]], *, level: float = 0.99) -> SeedB
     limit = _range_quantile(level, k, df) * residual_sd / math.sqrt(n)
     spread = max(deltas) - min(deltas)
     return SeedBand(
-        runs=k,
-        cases=n,
         deltas=tuple(scale(delta, exponent) for delta in deltas),
         delta_range=scale(spread, exponent),
         max_delta_range=scale(limit, exponent),
@@ -119,7 +114,6 @@ def sample_size_band(differences: Iterable[float], *, level: float = 0.99) -> Sa
     parts = tuple(_prefix(d[: n * part // 4], n, whole.mean, whole.sd) for part in (1, 2, 3))
     limit = -float(special.ndtri((1.0 - level) / (2 * len(parts))))
     return SampleSizeBand(
-        cases=n,
         points=(*parts, PrefixPoint(cases=n, delta=whole.mean, z=None)),
         max_z=limit,
         within_band=all(point.z is None or abs(point.z) <= limit for point in parts),

@@ -14,7 +14,6 @@ those that pass the test of 0 come first.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -22,7 +21,7 @@ from benchgate.statistics.bounds import unseen_failure_ucb
 from benchgate.statistics.numerics import np, special
 from benchgate.statistics.pass_fail import binomial_masses, largest_value
 from benchgate.statistics.roots import increasing_root
-from benchgate.statistics.student import check_finite, check_fraction
+from benchgate.statistics.student import Tails, check_finite, check_fraction
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -45,23 +44,9 @@ class Passes(NamedTuple):
     of: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BoschlooTest:
-    """Result of :func:`boschloo_test`; each p is at most alpha / 2 iff its bound excludes null_delta."""
-
-    p_greater: float
-    """One-sided p for "the candidate's share minus the baseline's is above null_delta"."""
-    p_less: float
-    p_two_sided: float
-    """min(1, 2 * min(p_greater, p_less))."""
-    ci_low: float
-    """Lower bound of the difference of the shares, one-sided at 1 - alpha / 2, unshifted."""
-    ci_high: float
-
-
 def boschloo_test(
     baseline: Passes, candidate: Passes, *, alpha: float = 0.05, null_delta: float = 0.0
-) -> BoschlooTest:
+) -> Tails[float]:
     """
     Test and bound how much larger the candidate's share of passes is; see the module.
 
@@ -74,7 +59,7 @@ def boschloo_test(
     shift = check_finite(null_delta, "null_delta")
     greater = up.p_value(shift)
     less = down.p_value(-shift)
-    return BoschlooTest(
+    return Tails(
         p_greater=greater,
         p_less=less,
         p_two_sided=min(1.0, 2.0 * min(greater, less)),

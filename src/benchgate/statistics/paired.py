@@ -3,30 +3,19 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from benchgate.statistics.clusters import spread_of_totals
 from benchgate.statistics.sign_flip import SignFlip, flip_interval, sign_flip
-from benchgate.statistics.student import TFigures, t_figures
+from benchgate.statistics.student import TTest, t_test
 from benchgate.statistics.summary import finite_floats, grouped, saturate, summarize
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from benchgate.statistics.clusters import Labels
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PairedT(TFigures):
-    """Student's t of the differences, with p and interval that allow for skewness; None where undefined."""
-
-    n: int
-    """Number of pairs."""
-    delta: float | None
-    """Mean difference, unshifted, in the unit of the scores; None without pairs."""
-    sd: float | None
-    """Standard deviation of the differences; 0.0 iff they are all the same float."""
+    from benchgate.statistics.summary import Summary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +27,10 @@ class PairedTest:
     instead, :func:`benchgate.statistics.bounds.gaffke_lower`.
     """
 
-    t: PairedT
+    differences: Summary
+    """Unshifted; their sd is 0.0 iff they are all the same float."""
+    t: TTest
+    """Student's, with p and interval that allow for skewness."""
     sign_flip: SignFlip
     p_greater: float | None
     """The larger one-sided p: of t, or of the sign flip with ties as halves; ``p_less`` likewise."""
@@ -70,7 +62,7 @@ def paired_t(
     alpha: float = 0.05,
     null_delta: float = 0.0,
     is_skewed: bool = True,
-) -> PairedT:
+) -> TTest:
     """
     Test the mean of paired differences (candidate - baseline) with a t test that allows for their skewness.
 
@@ -81,13 +73,24 @@ def paired_t(
     :raises ValueError: if a value is not a finite real number, alpha is outside (0, 1), or labels are missing.
     """
     values = finite_floats(differences, "differences")
-    d = summarize(values)
-    spread = spread_of_totals(grouped(values, clusters))
+    delta = summarize(values).mean
+    groups = grouped(values, clusters)
+    return _t(groups, delta, alpha=alpha, null_delta=null_delta, is_skewed=is_skewed)
+
+
+def _t(
+    groups: Sequence[Sequence[float]],
+    delta: float | None,
+    *,
+    alpha: float,
+    null_delta: float,
+    is_skewed: bool = True,
+) -> TTest:
+    spread = spread_of_totals(groups)
     skew = 0.0
     if is_skewed and spread:
         skew = spread.skewness
-    figures = t_figures(spread, d.mean, null_delta=null_delta, alpha=alpha, skews=[skew])
-    return PairedT(n=d.n, delta=d.mean, sd=d.sd, **asdict(figures))
+    return t_test(spread, delta, null_delta=null_delta, alpha=alpha, skews=[skew])
 
 
 def paired_test(
@@ -103,24 +106,32 @@ def paired_test(
 
     The sign-flip test assumes symmetric differences; where they are skewed, the t test guards it. All
     differences of a cluster are flipped together, so five clusters or fewer never pass at alpha =
-    0.05; ``n`` and ``sd`` are of the pairs, ``sign_flip.n`` is the number of clusters.
+    0.05; ``differences`` are those of the pairs, ``sign_flip.n`` is the number of clusters.
 
     :param clusters: as :func:`paired_t`.
     :raises ValueError: as the two tests.
     """
     values = finite_floats(differences, "differences")
     groups = grouped(values, clusters)
-    t = paired_t(values, clusters, alpha=alpha, null_delta=null_delta)
+    summary = summarize(values)
+    t = _t(groups, summary.mean, alpha=alpha, null_delta=null_delta)
     if len(groups) < len(values):
         flip = sign_flip(_totals(groups, null_delta)[0], alpha=alpha, n_resamples=n_resamples)
     else:
         flip = sign_flip(values, null_delta=null_delta, alpha=alpha, n_resamples=n_resamples)
-    if t.p_greater is None or t.p_less is None:
-        return PairedTest(t=t, sign_flip=flip, p_greater=None, p_less=None, p_two_sided=None)
-    greater = max(t.p_greater, flip.half_ties_greater)
-    less = max(t.p_less, flip.half_ties_less)
-    both = min(1.0, 2.0 * min(greater, less))
-    return PairedTest(t=t, sign_flip=flip, p_greater=greater, p_less=less, p_two_sided=both)
+    greater = less = both = None
+    if t.p_greater is not None and t.p_less is not None:
+        greater = max(t.p_greater, flip.half_ties_greater)
+        less = max(t.p_less, flip.half_ties_less)
+        both = min(1.0, 2.0 * min(greater, less))
+    return PairedTest(
+        differences=summary,
+        t=t,
+        sign_flip=flip,
+        p_greater=greater,
+        p_less=less,
+        p_two_sided=both,
+    )
 
 
 def paired_interval(

@@ -16,14 +16,13 @@ itself random leaves part of its 2.5% unused (Lloyd 2008).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from benchgate.statistics.bounds import share_interval
 from benchgate.statistics.numerics import np, special
 from benchgate.statistics.roots import increasing_root
-from benchgate.statistics.student import check_finite, check_fraction
+from benchgate.statistics.student import Tails, check_finite, check_fraction
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -41,20 +40,6 @@ _TOLERANCE = 1e-6
 _HALVINGS = 40
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PassFailTest:
-    """Result of :func:`pass_fail_test`; each p is at most alpha / 2 iff its bound excludes null_delta."""
-
-    p_greater: float
-    """One-sided p for "P(gain) - P(loss) is above null_delta"; at least alpha / 500."""
-    p_less: float
-    p_two_sided: float
-    """min(1, 2 * min(p_greater, p_less))."""
-    ci_low: float
-    """Lower bound of P(gain) - P(loss), one-sided at 1 - alpha / 2, unshifted."""
-    ci_high: float
-
-
 def changes(baseline: Iterable[float], candidate: Iterable[float]) -> tuple[int, int, int] | None:
     """
     Count gains, losses and cases; None if a score is neither 0 nor 1.
@@ -70,9 +55,9 @@ def changes(baseline: Iterable[float], candidate: Iterable[float]) -> tuple[int,
 @lru_cache(maxsize=1024)
 def pass_fail_test(
     gains: int, losses: int, n: int, *, alpha: float = 0.05, null_delta: float = 0.0
-) -> PassFailTest:
+) -> Tails[float]:
     """
-    Test and bound P(gain) - P(loss); see the module.
+    Test and bound P(gain) - P(loss); see the module. A p is at least alpha / 500.
 
     :param alpha: two-sided level, in (0, 1): of the interval, and of the order of the outcomes.
     :param null_delta: difference under the null hypothesis, in (-1, 1): -margin for "not worse".
@@ -83,7 +68,7 @@ def pass_fail_test(
     shift = check_finite(null_delta, "null_delta")
     greater = up.p_value(shift)
     less = down.p_value(-shift)
-    return PassFailTest(
+    return Tails(
         p_greater=greater,
         p_less=less,
         p_two_sided=min(1.0, 2.0 * min(greater, less)),

@@ -1,10 +1,10 @@
-"""p-values and intervals from Student's t, shared by the Welch and the paired test."""
+"""What a test of a difference answers; p-values and intervals from Student's t, for Welch's and the paired test."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from benchgate.statistics.numerics import special
 from benchgate.statistics.summary import saturate, scale
@@ -15,22 +15,39 @@ if TYPE_CHECKING:
     from benchgate.statistics.clusters import Spread
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TFigures:
-    """The figures of a t test of a mean difference ``delta``; None where undefined."""
+Figure = TypeVar("Figure", float, float | None)
 
-    se: float | None = None
-    """Standard error of ``delta``; 0.0 iff nothing varies."""
-    t: float | None = None
-    """(delta - null_delta) / se, at most the largest float."""
-    df: float | None = None
-    p_two_sided: float | None = None
-    p_greater: float | None = None
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tails(Generic[Figure]):
+    """Answers of a test of a difference: a p is at most alpha / 2 iff its end of the interval excludes null_delta."""
+
+    p_greater: Figure
     """One-sided p for "the candidate is better than the baseline by more than null_delta"."""
-    p_less: float | None = None
-    ci_low: float | None = None
-    """Lower end of the two-sided 1 - alpha interval of the unshifted ``delta``."""
-    ci_high: float | None = None
+    p_less: Figure
+    p_two_sided: Figure
+    """min(1, 2 * min(p_greater, p_less))."""
+    ci_low: Figure
+    """Lower end of the two-sided 1 - alpha interval of the unshifted difference."""
+    ci_high: Figure
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TTest(Tails[float | None]):
+    """
+    A t test of a mean difference, candidate - baseline, in the unit of the scores.
+
+    A figure is None where it is undefined: a sample with fewer than two values has no variance, and where nothing
+    varies there are no t, df, p and interval.
+    """
+
+    delta: float | None
+    """Mean difference, unshifted; None if a sample is empty."""
+    se: float | None
+    """Standard error of ``delta``; 0.0 iff nothing varies."""
+    t: float | None
+    """(delta - null_delta) / se, at most the largest float."""
+    df: float | None
 
 
 def check_fraction(value: float, name: str) -> float:
@@ -62,14 +79,14 @@ def t_upper_quantile(tail: float, df: float) -> float:
     return -float(special.stdtrit(df, tail))
 
 
-def t_figures(
+def t_test(
     spread: Spread | None,
     delta: float | None,
     *,
     null_delta: float,
     alpha: float,
     skews: Sequence[float] = (0.0,),
-) -> TFigures:
+) -> TTest:
     """
     Test ``delta`` against ``null_delta``, and compute the interval of ``delta``.
 
@@ -82,9 +99,9 @@ def t_figures(
     check_fraction(alpha, "alpha")
     shift = check_finite(null_delta, "null_delta")
     if spread is None or delta is None:
-        return TFigures()
+        return _undefined(delta, se=None)
     if not spread.squared_se:
-        return TFigures(se=0.0)
+        return _undefined(delta, se=0.0)
     se = math.sqrt(spread.squared_se)
     df = spread.df
     t = saturate(scale(saturate(delta - shift), -spread.exponent) / se)
@@ -93,7 +110,8 @@ def t_figures(
     less = max(float(special.stdtr(df, even)) for even in evens)
     quantile = t_upper_quantile(alpha / 2, df)
     real_se = scale(se, spread.exponent)
-    return TFigures(
+    return TTest(
+        delta=delta,
         se=real_se,
         t=t,
         df=df,
@@ -102,6 +120,20 @@ def t_figures(
         p_less=less,
         ci_low=saturate(delta - max(uneven(quantile, skew) for skew in skews) * real_se),
         ci_high=saturate(delta - min(uneven(-quantile, skew) for skew in skews) * real_se),
+    )
+
+
+def _undefined(delta: float | None, *, se: float | None) -> TTest:
+    return TTest(
+        delta=delta,
+        se=se,
+        t=None,
+        df=None,
+        p_two_sided=None,
+        p_greater=None,
+        p_less=None,
+        ci_low=None,
+        ci_high=None,
     )
 
 

@@ -2,33 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from benchgate.statistics.clusters import Spread, pooled
-from benchgate.statistics.student import TFigures, t_figures
+from benchgate.statistics.student import t_test
 from benchgate.statistics.summary import finite_floats, grouped, saturate, scale, summarize
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from benchgate.statistics.clusters import Labels
+    from benchgate.statistics.student import TTest
     from benchgate.statistics.summary import Summary
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WelchTest(TFigures):
-    """
-    Difference of two means, candidate - baseline, in the unit of the scores; df is Welch-Satterthwaite's.
-
-    A figure is None where it is undefined: an arm with fewer than two values has no variance, and
-    two constant arms have no t, df, p or interval.
-    """
-
-    baseline_mean: float | None
-    candidate_mean: float | None
-    delta: float | None
-    """Mean difference, unshifted; None if an arm is empty."""
 
 
 def welch_test(
@@ -39,11 +24,11 @@ def welch_test(
     alpha: float = 0.05,
     null_delta: float = 0.0,
     is_skewed: bool = False,
-) -> WelchTest:
+) -> TTest:
     """
     Compare two independent samples without assuming equal variances.
 
-    Use it where the cases of the two arms cannot be paired. Welch (1947), Satterthwaite (1946).
+    Use it where the cases of the two arms cannot be paired. Welch (1947); df are those of Satterthwaite (1946).
     The order of the values does not matter. Swapping the arms negates ``delta`` and swaps the
     one-sided p. Multiplying all scores by a power of two changes neither t nor p. If one arm is
     constant, df is the other arm's n - 1. Arms that share sources count as independent, which is
@@ -70,8 +55,7 @@ def welch_test(
     if is_skewed and of_groups:
         skews.append(of_groups.skewness)
     delta = mean_difference(b, c)
-    figures = t_figures(spread, delta, null_delta=null_delta, alpha=alpha, skews=skews)
-    return WelchTest(baseline_mean=b.mean, candidate_mean=c.mean, delta=delta, **asdict(figures))
+    return t_test(spread, delta, null_delta=null_delta, alpha=alpha, skews=skews)
 
 
 def mean_difference(baseline: Summary, candidate: Summary) -> float | None:

@@ -52,11 +52,12 @@ class TrialRequest:
         *,
         bench_seed: int,
         checkpoint: HandedCheckpoint | None = None,
+        served: str | None = None,
         **fields: Any,
     ) -> TrialRequest:
         """Return the request for a trial of a case as it was read; ``fields`` are its other ones."""
         seed = trial_seed(case.task_class, case.case_id, trial, bench_seed)
-        own = case.for_trial(trial=trial, seed=seed, checkpoint=checkpoint)
+        own = case.for_trial(trial=trial, seed=seed, checkpoint=checkpoint, served=served)
         return cls(case=own, **fields)
 
     def result(self, outcome: Outcome, **fields: Any) -> TrialResult:

@@ -248,6 +248,8 @@ class PlannedTrials:
             self.bench.taxonomy,
             interrupted=self.interrupted,
             critical=[c for c, p in self._cases.items() if p.case is not None and p.case.critical],
+            clusters={c.case_id: c.cluster for c in self.cases if c.cluster is not None},
+            retired=self.bench.retired,
         )
 
     def run_plan(self, baseline: str | None = None) -> RunPlan:
@@ -263,8 +265,6 @@ class PlannedTrials:
             isolation_class=self.isolation_class,
             reads=self.reads,
             observer=self.observer,
-            clusters={c.case_id: c.cluster for c in self.cases if c.cluster is not None},
-            retired=self.bench.retired,
             digests=RunDigests(
                 cases={c: p.digest for c, p in self._cases.items() if p.problem is None},
                 rubric=self.bench.rubric_digest,

@@ -113,7 +113,7 @@ class Spending:
         share = f", {cap / self._workers:g} for each of {self._workers} workers"
         here = " in this one" if self._workers > 1 else ""
         return request.not_run(
-            f"max_cost_usd={cap:g}{share if self._workers > 1 else ''}: {usd(self._spent)} USD are spent{here}, "
+            f"max_cost_usd={cap:g}{share if self._workers > 1 else ''}: {usd(self._spent)} is spent{here}, "
             f"and another trial may cost {usd(self._dearest or 0.0)}",
             why="capped",
             cap_usd=cap,

@@ -142,6 +142,8 @@ class _Attempt:
             case = self._case.working_in(work.path)
             then = self._then
             self._output = output = str(then.output_json) if then else self._answer(case, work)
+            if case.served is not None:  # another port in every run, and no score may depend on it
+                case = case.model_copy(update={"served": None})
             cases = self._observing.cases(case, output, self._called)
             self._asked, self._outcome = None, "rubric_error"
             scores = [self._checked(self._runner.score(one, json.loads(output))) for one in cases]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from functools import cache
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.artifacts.proof import PROOF_PARTS
 from benchgate.errors import Unreadable
@@ -15,6 +17,25 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchgate.wire.model import WireModel
+
+
+SENTENCES: Final = frozenset({"message", "next_step", "details", "diagnostics", "summary"})
+"""Fields of a decision and of its evidence whose texts another version may word otherwise."""
+
+
+@cache
+def here() -> str:
+    """Return the version of this benchgate."""
+    return version("pytest-benchgate")
+
+
+def without_sentences(value: Any) -> Any:
+    """Return a JSON value without what another version may word otherwise; codes and figures stay."""
+    if isinstance(value, dict):
+        return {key: without_sentences(part) for key, part in value.items() if key not in SENTENCES}
+    if isinstance(value, list):
+        return [without_sentences(part) for part in value]
+    return value
 
 
 def plain(model: WireModel) -> dict[str, Any]:
@@ -58,24 +79,30 @@ def same(where: str, expected: Any, actual: Any, *, is_file: bool = False) -> It
         yield f"{where} is {actual!r}; recomputed: {expected!r}"
 
 
-def file_faults_of(path: Path, expected: bytes, where: str) -> Iterator[str]:
-    """Yield where an evidence file differs from the bytes that its facts give."""
+def file_faults_of(
+    path: Path, expected: bytes, where: str, *, by: str | None = None
+) -> Iterator[str]:
+    """Yield where an evidence file differs from the bytes that its facts give; ``by`` as of :func:`content_faults`."""
     try:
-        yield from content_faults(
-            where, expected, read_bytes(path, limit=MAX_JSON_BYTES), path.parent
-        )
+        data = read_bytes(path, limit=MAX_JSON_BYTES)
+        yield from content_faults(where, expected, data, path.parent, by=by)
     except Unreadable as error:
         yield f"{where}: {error.why}"
     except ValueError as error:
         yield f"{where}: no JSON: {error}"
 
 
-def content_faults(where: str, expected: bytes, actual: bytes, folder: Path) -> Iterator[str]:
+def content_faults(
+    where: str, expected: bytes, actual: bytes, folder: Path, *, by: str | None = None
+) -> Iterator[str]:
     """
     Yield where the content of an evidence file differs from the bytes that its facts give.
 
     JSON is compared by content, because the last digit of a float may differ between machines; so a proof has the
     digests of the files that are beside it.
+
+    :param by: the version of benchgate that wrote the file, if that is known; sentences are compared only with those
+        of the same version.
     """
     if where.endswith(".toml"):
         if actual != expected:
@@ -87,4 +114,7 @@ def content_faults(where: str, expected: bytes, actual: bytes, folder: Path) -> 
             part: file_sha256(folder / name, limit=MAX_JSON_BYTES)
             for part, name in PROOF_PARTS.items()
         }
+    if by not in {None, here()}:
+        wanted = without_sentences(wanted)
+        content = without_sentences(content)
     yield from same(where, wanted, content, is_file=True)

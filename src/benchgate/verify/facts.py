@@ -2,97 +2,49 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from benchgate.artifacts.build import Comparison
+from benchgate.artifacts.build import Evidence
 from benchgate.artifacts.evidence_kinds import ArmReport, ProofBundle, SignificanceReport
 from benchgate.artifacts.proof import evidence_files
-from benchgate.artifacts.run_evidence import (
-    OWN_RECORD,
-    comparison_of,
-    run_files,
-    stopped_against,
-)
+from benchgate.artifacts.run_evidence import OWN_RECORD, evidence_of, run_files
 from benchgate.artifacts.run_kinds import PromotionReport, RecordRef, RunRecord
-from benchgate.gates.decide import decide
-from benchgate.gates.decision import PREFIX, Facts, GateInput, Objection
-from benchgate.gates.judge import decision_of
-from benchgate.gates.looks import judged_at, number_of
-from benchgate.gates.vectors import weigh_arms
+from benchgate.gates.comparison import Comparison
+from benchgate.gates.decide import Decided, decide
+from benchgate.gates.decision import PREFIX, Objection
+from benchgate.gates.facts import VectorFacts
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from benchgate.gates.decision import CheckpointPromotionDecision
-    from benchgate.gates.run_side import RunSide
-
 
 GATE: Final = "gate:"
-OF_THE_RUN: Final = (
-    "incomplete_run",
-    "too_many_unscored",
-    "new_cases_decide",
-    "cases_changed_the_answer",
-    "observer_not_trusted",
-    "checkpoint_mismatch",
-    "block_severity_failure_mode",
-    GATE,
-)
-"""Reasons that follow from a run and not from its two arms, so that they cannot be recomputed from these."""
 
 
-def facts_of(record: RunRecord) -> Facts:
-    """Return the facts of a run."""
-    return Facts(
-        report=record.report,
-        policy=record.policy,
-        baseline=record.compared_with,
-        beside=record.rerun,
-        look=record.look,
-        checkpoint_problems=record.checkpoint_problems,
-        objections=record.objections,
-        episodes=record.episodes,
-        replays=record.replays,
-        labels=record.labels,
-    )
-
-
-def rebuilt_files(
-    folder: Path,
-    record: RunRecord,
-    facts: Facts,
-    decision: CheckpointPromotionDecision | None = None,
-    record_path: str = OWN_RECORD,
-) -> tuple[CheckpointPromotionDecision, dict[str, bytes]]:
+def files_of(
+    folder: Path, record: RunRecord, decided: Decided, record_path: str = OWN_RECORD
+) -> dict[str, bytes]:
     """
-    Return the decision on a run, and the evidence files that it would have written, by name.
+    Return the evidence files that a run would have written, by name.
 
     :param folder: of its evidence, where alone the name of a baseline's checkpoint is.
-    :param decision: of the record, where that is checked elsewhere.
+    :param decided: on its facts.
     :param record_path: of the record, relative to that folder.
     """
-    figures, recomputed = decision_of(facts)
-    decision = decision or recomputed
-    compared = facts.baseline.run if facts.baseline else None
-    comparison = comparison_of(
-        record.report,
-        names=(_baseline_name(folder, record, compared), record.subject.id),
-        policy=record.policy,
-        weighed=figures,
-        decision=decision,
-        finished=record.finished_at,
-        before=stopped_against(compared, record.report, decision),
-    )
+    names = (_baseline_name(folder, record), record.subject.id)
+    evidence = evidence_of(record.report, decided, names, record.finished_at)
     reference = RecordRef(seq=record.seq, path=record_path)
-    return decision, run_files(comparison, record.subject, record.verdict, reference)
+    return run_files(evidence, record.subject, record.verdict, reference)
 
 
-def _baseline_name(folder: Path, record: RunRecord, baseline: RunSide | None) -> str:
+def _baseline_name(folder: Path, record: RunRecord) -> str:
     """Return what evidence calls a baseline: its system, or its checkpoint, which nothing but the proof names."""
-    if baseline is None:
+    baseline = record.compared_with
+    if baseline is None or baseline.run is None:
         return ""
     if record.subject.kind == "system":
-        return baseline.system
+        return baseline.run.system
     proof = ProofBundle.read_or_none(folder / "proof.json")
     return proof.baseline.checkpoint_id if proof else ""
 
@@ -123,51 +75,60 @@ def files_beside(folder: Path, beside: RecordBeside | None) -> dict[str, bytes] 
     :returns: by name; ``None`` if the facts are not there.
     """
     if beside is None:
-        return _proof_files(folder)
-    facts = facts_of(beside.record)
-    return rebuilt_files(folder, beside.record, facts, beside.record.decision, beside.path)[1]
+        return _files_of_sides(folder)
+    record = beside.record
+    decided = Decided(comparison=Comparison.of(record.facts), decision=record.decision)
+    return files_of(folder, record, decided, beside.path)
 
 
-def _proof_files(folder: Path) -> dict[str, bytes] | None:
+def _files_of_sides(folder: Path) -> dict[str, bytes] | None:
+    """Return the files that follow from two lists of scores, where the record of their run is not there."""
     before = ArmReport.read_or_none(folder / "baseline.json")
     after = ArmReport.read_or_none(folder / "trained.json")
     head = SignificanceReport.read_or_none(folder / "significance.json")
     proof = ProofBundle.read_or_none(folder / "proof.json")
     if before is None or after is None or head is None or proof is None:
         return None
-    look, failed = head.look, proof.failure_analysis
     over_seen = None
-    if look is not None:
-        over_seen = look.over_seen
-    judged = judged_at(head.policy, number_of(look))
-    figures, blockers = weigh_arms(before.arm, after.arm, judged)
-    remarks = zip(failed.reasons, failed.details, strict=True) if failed else ()
-    reasons = [(code.removeprefix(PREFIX), text) for code, text in remarks]
-    reasons = [(code, text) for code, text in reasons if code.startswith(OF_THE_RUN)]
-    decision = decide(
-        GateInput(
-            policy=head.policy,
-            figures=figures,
-            look=look,
-            over_seen=over_seen,
-            blockers=(*blockers, *(one for one in reasons if not one[0].startswith(GATE))),
-            objections=tuple(
-                Objection(gate=code.removeprefix(GATE), text=text)
-                for code, text in reasons
-                if code.startswith(GATE)
-            ),
-        )
+    if head.look is not None:
+        over_seen = head.look.over_seen
+    facts = VectorFacts(
+        policy=head.policy,
+        sides=(before.arm, after.arm),
+        look=head.look,
+        over_seen=over_seen,
     )
     return evidence_files(
-        Comparison(
+        Evidence(
             run_id=proof.run_id,
             candidate_run_id=proof.candidate_run_id,
             suite=proof.benchmark_suite,
             generated_at=proof.generated_at,
             names=(proof.baseline.checkpoint_id, proof.trained.checkpoint_id),
-            policy=head.policy,
-            weighed=figures,
-            decision=decision,
+            decided=decide(_with_run(facts, proof)),
             min_confidence_level=proof.criteria.min_confidence_level,
         )
     )
+
+
+def _with_run(facts: VectorFacts, proof: ProofBundle) -> VectorFacts:
+    """
+    Return the facts with what a proof says of its run, which no scores tell.
+
+    Whatever that is, it keeps the candidate from promotion, and so may be believed.
+    """
+    if proof.failure_analysis is None:
+        return facts
+    failed = proof.failure_analysis
+    told = {code.removeprefix(PREFIX) for code in decide(facts).decision.reason_codes}
+    blockers = []
+    objections = []
+    for prefixed, text in zip(failed.reasons, failed.details, strict=True):
+        code = prefixed.removeprefix(PREFIX)
+        if code == prefixed or code in told:
+            continue
+        if code.startswith(GATE):
+            objections.append(Objection(gate=code.removeprefix(GATE), text=text))
+        else:
+            blockers.append((code, text))
+    return replace(facts, blockers=tuple(blockers), objections=tuple(objections))

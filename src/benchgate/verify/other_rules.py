@@ -16,7 +16,7 @@ from benchgate.artifacts.evidence_kinds import (
     ProofBundle,
     SignificanceReport,
 )
-from benchgate.artifacts.run_evidence import OWN_RECORD, comparison_of, run_files
+from benchgate.artifacts.run_evidence import OWN_RECORD, promotion_files
 from benchgate.artifacts.run_kinds import RecordRef
 from benchgate.errors import few
 from benchgate.gates.baseline import arm
@@ -90,16 +90,14 @@ def name_faults(
 
 def _promotion_files(record: RunRecord, record_path: str) -> dict[str, bytes]:
     """Return the files that repeat decision and verdict, which no figure is needed for."""
-    comparison = comparison_of(
-        record.report,
-        names=("", record.subject.id),
-        policy=record.policy,
-        weighed=None,
+    return promotion_files(
+        record.report.suite.name,
+        record.subject,
         decision=record.decision,
-        finished=record.finished_at,
+        policy=record.policy,
+        verdict=record.verdict,
+        record=RecordRef(seq=record.seq, path=record_path),
     )
-    reference = RecordRef(seq=record.seq, path=record_path)
-    return run_files(comparison, record.subject, record.verdict, reference)
 
 
 def _decision(decision: CheckpointPromotionDecision) -> Iterator[str]:

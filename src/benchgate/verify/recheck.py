@@ -102,7 +102,10 @@ def _recomputed(
 ) -> Iterator[str]:
     expected = files_beside(path.parent, beside)
     if expected is not None and f"{kind}.json" in expected:
-        yield from content_faults(kind, expected[f"{kind}.json"], data, path.parent)
+        by = None
+        if beside is not None:
+            by = beside.record.harness.benchgate
+        yield from content_faults(kind, expected[f"{kind}.json"], data, path.parent, by=by)
     elif isinstance(artifact, PromotionReport):
         yield from _promotion(artifact)
     elif expected is not None:

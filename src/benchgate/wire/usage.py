@@ -19,9 +19,12 @@ MAX_COST: Final = 1e12
 """US dollars; sums stop there, and those of tokens and calls at 2**53 - 1, so that no sum makes a run unreadable."""
 
 
-def usd(amount: float, sign: str = "") -> str:
-    """Return an amount in US dollars as text; small ones with more digits, for a call may cost far less than a cent."""
-    return f"{amount:{sign}.{4 if amount == 0 or abs(amount) >= 0.01 else 6}f}"
+def usd(amount: float) -> str:
+    """Return an amount of US dollars as text; small ones with more digits, for a call may cost far less than a cent."""
+    digits = 6
+    if amount == 0 or amount >= 0.01:
+        digits = 4
+    return f"${amount:.{digits}f}"
 
 
 class Usage(WireModel):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from statistics import median
 from typing import TYPE_CHECKING, Final, Literal
 
 from benchgate.aggregate import INCOMPLETE, cost_of, is_capped
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 ABLE: Final = frozenset({"not_run", "unavailable"})
 """Outcomes of trials that another session may run."""
 
+LONG: Final = 1.0
+"""Median duration of a trial, in seconds, from which on it is said."""
+
 
 def moving(counts: Mapping[str, int], seconds_left: float | None) -> str:
     """Return how many trials passed, failed and so on, and how long the others will take."""
@@ -45,7 +49,7 @@ def _span(seconds: float) -> str:
 def details(judgement: Judgement) -> Iterator[str]:
     """Yield the figures of a run that :mod:`.block` leaves out."""
     report = judgement.report
-    before = judgement.baseline.report if judgement.baseline else None
+    before = judgement.run.before
     if before is not None:
         yield f"baseline  {before.system}, run {before.run_id[:16]}"
     bound = report.score_lower_bound_95
@@ -56,7 +60,7 @@ def details(judgement: Judgement) -> Iterator[str]:
         yield f"held out  {held_out.passed_count} of {held_out.case_count}, mean score {held_out.mean_score:.3f}"
     if report.usage is not None:
         yield f"usage     {_usage(report)}"
-    complete = all(one.complete for one in judgement.reports.values())
+    complete = all(one.complete for one in judgement.run.reports.values())
     yield f"run       {report.run_id[:16]}, {report.scope}, {'complete' if complete else 'incomplete'}"
 
 
@@ -67,10 +71,27 @@ def costs(report: BenchRunReport, figures: Figures | None) -> Iterator[Line]:
         yield Line("cost", f"{cost}{f'; a case {spent(change)}' if change else ''}")
 
 
+def pace(report: BenchRunReport) -> Iterator[Line]:
+    """Yield how long trials took, if anybody waited for them, and how many were tried again."""
+    ran = [result for result in report.per_case if result.outcome not in INCOMPLETE]
+    if not ran:
+        return
+    parts = []
+    half = median(result.duration_seconds for result in ran)
+    if half >= LONG:
+        parts.append(f"{half:.1f} s in the median")
+    again = sum(result.retries for result in report.per_case)
+    if again:
+        tried = sum(bool(result.retries) for result in report.per_case)
+        parts.append(f"{tried} of {len(report.per_case)} tried again, {counted(again, 'time')}")
+    if parts:
+        yield Line("trials", "; ".join(parts))
+
+
 def unscored(judgement: Judgement, prefix: str) -> Iterator[Line]:
     """Yield how many trials have no result, or no score, and how to run them; the decision says which."""
     report = judgement.report
-    results = [result for one in judgement.reports.values() for result in one.per_case]
+    results = [result for one in judgement.run.reports.values() for result in one.per_case]
     missing = [result for result in results if result.outcome in INCOMPLETE]
     if missing:
         is_run = report.source is None and report.scope == "full"
@@ -94,13 +115,13 @@ def _cost(report: BenchRunReport) -> str:
     if unknown == len(report.per_case):
         return ""
     some = f", without {counted(unknown, 'trial')} that reported none" if unknown else ""
-    return f"{usd(report.total_cost_usd)} USD{some}"
+    return f"{usd(report.total_cost_usd)}{some}"
 
 
 def _usage(report: BenchRunReport) -> str:
     used = report.usage or Usage()
     shown = (
-        None if used.cost_usd is None else f"{usd(used.cost_usd)} USD",
+        None if used.cost_usd is None else usd(used.cost_usd),
         None if used.tokens_in is None else f"{used.tokens_in} tokens in",
         None if used.tokens_out is None else f"{used.tokens_out} out",
         None if used.calls is None else counted(used.calls, "call"),
@@ -108,19 +129,19 @@ def _usage(report: BenchRunReport) -> str:
     text = ", ".join(filter(None, shown)) or "nothing"
     models = f" ({used.model})" if used.model else ""
     judging = report.total_cost_usd - (used.cost_usd or 0.0)
-    return f"{text}{models}{f'; judging {usd(judging)} USD' if judging >= 5e-7 else ''}"
+    return f"{text}{models}{f'; judging {usd(judging)}' if judging >= 5e-7 else ''}"
 
 
 def capped(judgement: Judgement, prefix: str, *, is_recorded: bool) -> Iterator[Line]:
     """Yield that the cap ended a run, what was spent and how to go on; nothing if it did not."""
-    reports = judgement.reports.values()
+    reports = judgement.run.reports.values()
     results = [result for report in reports for result in report.per_case]
     reasons = [r.detail for r in results if is_capped(r)]
     if reasons:
         text = f"{counted(len(reasons), 'trial')} not run: {reasons[0]}"
         yield Line("cap", text, "caution")
         resume = f"{prefix}resume " if is_recorded and judgement.report.scope == "full" else ""
-        spent = f"{usd(math.fsum(report.total_cost_usd for report in reports))} USD in all"
+        spent = f"{usd(math.fsum(report.total_cost_usd for report in reports))} in all"
         yield Line("", f"{spent}; go on: {resume}{prefix}max-cost-usd=USD", "caution")
 
 
@@ -128,7 +149,7 @@ def stopped(judgement: Judgement) -> Iterator[Line]:
     """Yield how the rubric broke its contract, which ended the run; nothing if it did not."""
     details = [
         mode.detail
-        for report in judgement.reports.values()
+        for report in judgement.run.reports.values()
         for result in report.per_case
         if result.violation
         for mode in result.failure_modes

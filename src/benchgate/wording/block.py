@@ -6,12 +6,13 @@ Every door prints these lines. They repeat figures of the comparison and of the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from benchgate.errors import counted, listed
-from benchgate.gates.claim_reasons import by_chance, confidence, penalties_of, risen
-from benchgate.wording import capped, costs, stopped, unscored
+from benchgate.gates.claim_reasons import confidence, penalties_of, risen
+from benchgate.gates.harm_reasons import by_chance
+from benchgate.wording import capped, costs, pace, stopped, unscored
 from benchgate.wording.cases import MOST, case_lines, failure_codes, first_rows
 from benchgate.wording.decision import NOTE, OF_PROMOTIONS, DecisionView, shortened
 from benchgate.wording.lines import Line, at_door
@@ -74,8 +75,8 @@ class Door:
 
 def block(judgement: Judgement, door: Door) -> Iterator[Line]:
     """Yield the result of a run."""
-    judgement = replace(judgement, report=judgement.report.shown)
-    before = judgement.baseline.report if judgement.baseline else None
+    judgement = judgement.shown
+    before = judgement.run.before
     passed, most = before.passed_count if before else None, None if door.verbosity else MOST
     view, report = DecisionView.of_run(judgement), judgement.report
     gain = view.outcome == "promote"
@@ -107,7 +108,7 @@ def gate_lines(
     """
     if judgement is not None:
         yield from stopped(judgement)
-        yield from (Line("floor", text, strong=True) for text in judgement.floor)
+        yield from (Line("floor", text, strong=True) for text in judgement.run.floor)
     yield from (
         Line("compared", note.message, "caution") for note in view.notes if note.code == "new_cases"
     )
@@ -124,6 +125,7 @@ def gate_lines(
         yield from _test(view)
         if judgement is not None:
             yield from costs(judgement.report, judgement.figures)
+            yield from pace(judgement.report)
             yield from unscored(judgement, door.prefix)
             yield from capped(judgement, door.prefix, is_recorded=bool(door.files))
         yield from (Line("people", n.message) for n in view.notes if n.code == "observer_agreement")
@@ -144,7 +146,7 @@ def _verdict(view: DecisionView) -> Iterator[Line]:
 
 
 def _harm(view: DecisionView, door: Door, report: BenchRunReport | None) -> Iterator[Line]:
-    """Yield the safety penalties, and which cases have a higher one if that speaks against the candidate."""
+    """Yield how much harm both sides do, and in which cases it rose if that speaks against the candidate."""
     figures, policy = view.figures, view.policy
     if figures is None or policy is None or figures.safety.delta is None:
         return
@@ -168,7 +170,7 @@ def _harm(view: DecisionView, door: Door, report: BenchRunReport | None) -> Iter
     rows = [
         Line(
             "  worse",
-            f"{listed(i):{width}}  penalty {was:.3g} -> {now:.3g}",
+            f"{listed(i):{width}}  harm {was:.3g} -> {now:.3g}",
             "bad",
             tail=codes.get(i, ""),
         )

@@ -14,6 +14,7 @@ from benchgate.gates.steps import clusters_needed
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from benchgate.gates.decide import Decided
     from benchgate.gates.decision import CheckpointPromotionDecision, Outcome, Remark
     from benchgate.gates.figures import Figures
     from benchgate.gates.judge import Judgement
@@ -148,9 +149,15 @@ class DecisionView:
         )
 
     @classmethod
+    def of_decided(cls, decided: Decided, names: tuple[str, str]) -> DecisionView:
+        """Return what readers get of a decision that was made now."""
+        policy = decided.comparison.facts.policy
+        return cls.of(decided.decision, policy, names, decided.figures)
+
+    @classmethod
     def of_run(cls, judgement: Judgement) -> DecisionView:
         """Return what readers get of the decision on a run."""
-        before = judgement.baseline.report if judgement.baseline else None
+        before = judgement.run.before
         names = (before.system if before else "its baseline", judgement.report.system)
         return cls.of(judgement.decision, judgement.policy, names, judgement.figures)
 
@@ -175,7 +182,7 @@ def _limits(policy: GatePolicy, figures: Figures | None) -> Iterator[str]:
         if not condition.limit or not condition.applies(policy):
             continue
         if code == "safety_regression" and policy.claim == "no_regression":
-            yield "no case's safety penalty up"
+            yield "no more harm in any case"
         elif code == "insufficient_cases" and tests and tests.clusters is not None:
             yield f"at least {clusters_needed(policy)} clusters"
         else:

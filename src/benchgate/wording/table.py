@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def table(judgement: Judgement) -> Iterator[Line]:
     """Yield a header and a line for each trial, those of cases that did not pass first, and an empty line."""
     failed = {result.case_id for result in judgement.report.per_case if not result.passed}
-    beside = judgement.beside.per_case if judgement.beside else ()
+    beside = judgement.run.beside.per_case if judgement.run.beside else ()
     rows = [(result, "") for result in judgement.report.per_case]
     rows += [(result, "-baseline") for result in beside]
     rows.sort(key=lambda row: (row[0].case_id not in failed, row[0].case_id, row[0].trial))
@@ -30,8 +30,8 @@ def table(judgement: Judgement) -> Iterator[Line]:
 def _rows(rows: Sequence[tuple[TrialResult, str]]) -> Iterator[Line]:
     width = max(map(len, ("case", *(_trial_name(*row) for row in rows))))
     spent = any(result.usage for result, _ in rows)
-    usage = "cost USD  tokens in     out  " if spent else ""
-    yield Line(None, f"{'case':{width}}  score  penalty  {usage}result", "quiet")
+    usage = "    cost  tokens in     out  " if spent else ""
+    yield Line(None, f"{'case':{width}}  score     harm  {usage}result", "quiet")
     for result, side in rows:
         score = result.score
         points = "    -" if score is None else f"{score.score:5.3f}"

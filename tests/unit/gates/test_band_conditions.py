@@ -8,10 +8,10 @@ import random
 import pytest
 
 from benchgate.gates.decide import decide
-from benchgate.gates.decision import PREFIX, GateInput
+from benchgate.gates.decision import PREFIX
+from benchgate.gates.facts import VectorFacts
 from benchgate.gates.figures import Arm
 from benchgate.gates.policy import GatePolicy
-from benchgate.gates.weigh import weigh
 
 IDS = tuple(f"c{number:02}" for number in range(40))
 BY_DIGEST = sorted(IDS, key=lambda case_id: hashlib.sha256(case_id.encode()).digest())
@@ -41,8 +41,8 @@ BASELINE = arm(lambda case_id: 0.3 + noise(case_id, "baseline"))
 
 def judged(candidate, baseline=BASELINE, **policy):
     rules = GatePolicy(**{"test": "auto", **policy})
-    evidence = weigh(baseline, candidate, rules)
-    return evidence, decide(GateInput(policy=rules, figures=evidence))
+    made = decide(VectorFacts(policy=rules, sides=(baseline, candidate)))
+    return made.figures, made.decision
 
 
 def steady(case_id, trial=0):

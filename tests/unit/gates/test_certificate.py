@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import random
 from dataclasses import replace
-from functools import cache
+from functools import cache, cached_property
 from itertools import product
 
 import pytest
@@ -14,13 +14,14 @@ from benchgate.aggregate import build_report
 from benchgate.gates import pairs
 from benchgate.gates.baseline import arm
 from benchgate.gates.certificate import certificate, ordered
-from benchgate.gates.decide import decide
-from benchgate.gates.decision import PREFIX, GateInput
+from benchgate.gates.comparison import VectorComparison
+from benchgate.gates.decide import decide, decided
+from benchgate.gates.decision import PREFIX
+from benchgate.gates.facts import VectorFacts
 from benchgate.gates.figures import Arm
 from benchgate.gates.missing import counted_as_best
 from benchgate.gates.policy import make_policy
 from benchgate.gates.unscored import too_many
-from benchgate.gates.vectors import weigh_arms
 from benchgate.ids import RunPlan
 from benchgate.models import BenchScore, RunDigests, TrialResult
 from benchgate.statistics.paired import paired_test
@@ -53,22 +54,29 @@ def run(rows, clusters=None, critical=()):
         seed=0,
         digests=RunDigests(cases=dict.fromkeys(rows, SHA), system=None, **digests),
         harness_version="0",
-        clusters=clusters or {},
     )
     trials = [trial(c, n, value) for c, row in rows.items() for n, value in enumerate(row)]
-    return build_report(plan, trials, Taxonomy(RESERVED), critical=critical)
+    return build_report(
+        plan, trials, Taxonomy(RESERVED), critical=critical, clusters=clusters or {}
+    )
 
 
 def promotes(before: Arm, after: Arm, policy):
     """Whether the gate promotes, but for the bands and the cost, which can only hold."""
-    figures, blockers = weigh_arms(before, after, policy, advice=False)
-    figures = replace(figures, seeds=None, prefixes=None, cost=None)
-    blockers += tuple(
+    blockers = tuple(
         ("too_many_unscored", text)
         for side in (before, after)
         if (text := too_many(side, policy.max_unscored, None))
     )
-    return decide(GateInput(policy=policy, figures=figures, blockers=blockers)).promotion_allowed
+    facts = VectorFacts(policy=policy, sides=(before, after), blockers=blockers)
+    return decided(WithoutBands(facts, advice=False)).decision.promotion_allowed
+
+
+class WithoutBands(VectorComparison):
+    @cached_property
+    def _weighed(self):
+        figures, blockers = super()._weighed
+        return replace(figures, seeds=None, prefixes=None, cost=None), blockers
 
 
 class Comparison:
@@ -170,14 +178,13 @@ class Comparison:
     def why_later(self, count):
         """Return what no certificate knows, though it keeps the best that may come from promoting."""
         best = counted_as_best(self.before, self.partial(count), self.policy)
-        figures, blockers = weigh_arms(self.before, best, self.policy, advice=False)
-        made = decide(GateInput(policy=self.policy, figures=figures, blockers=blockers))
-        codes = {code.removeprefix(PREFIX) for code in made.reason_codes} & LEFT_OUT
+        made = decide(VectorFacts(policy=self.policy, sides=(self.before, best)), advice=False)
+        codes = {code.removeprefix(PREFIX) for code in made.decision.reason_codes} & LEFT_OUT
         if any(too_many(side, self.policy.max_unscored, None) for side in (self.before, best)):
             codes.add("too_many_unscored")
         if None in (self.before.penalties or ()):
             codes.add("harm")
-        pairs = figures.significance.paired
+        pairs = made.figures.significance.paired
         if pairs is not None and pairs.p_sign_flip <= self.policy.alpha / 2:
             codes.add("t")
         return codes

@@ -8,13 +8,14 @@ from datetime import UTC, datetime
 import pytest
 from scipy import stats
 
-from benchgate.artifacts.build import Comparison, evaluation_report
+from benchgate.artifacts.build import Evidence, evaluation_report
 from benchgate.errors import PolicyError
 from benchgate.gates.decide import decide
-from benchgate.gates.decision import PREFIX, GateInput
+from benchgate.gates.decision import PREFIX
+from benchgate.gates.facts import VectorFacts
 from benchgate.gates.figures import Arm, CaseFacts
 from benchgate.gates.policy import load_policy, make_policy, merged, parse_options
-from benchgate.gates.vectors import weigh_arms
+from benchgate.gates.weigh import weigh_arms
 from benchgate.models import Suite
 
 
@@ -38,9 +39,8 @@ def arm(scores, *, passed=None, penalties=None, critical=(), costs=None, seconds
 
 def judged(before, after, **policy):
     rules = make_policy({"test": "auto", **policy})
-    figures, blockers = weigh_arms(before, after, rules)
-    made = decide(GateInput(policy=rules, figures=figures, blockers=blockers))
-    return made, figures.significance
+    made = decide(VectorFacts(policy=rules, sides=(before, after)))
+    return made.decision, made.figures.significance
 
 
 def codes(made):
@@ -207,7 +207,7 @@ def test_no_penalty_of_a_case_rises_though_the_mean_falls():
     after = arm(scores, penalties=(0.0, 0.0, 0.01, *(0.0,) * 9))
     made, _ = judged(before, after, claim="no_regression")
     assert (made.outcome, codes(made)) == ("reject", ["safety_regression"])
-    assert "of 1 rose: c002 +0.01" in made.remarks[0].message
+    assert "harm rose in 1 case: c002 +0.01" in made.remarks[0].message
 
 
 def test_both_checks_that_have_one_code_say_what_they_found():
@@ -310,21 +310,18 @@ def test_options_complete_and_replace_the_claim_of_a_file(tmp_path):
 def test_a_claim_that_is_no_gain_says_nothing_of_one():
     for claim in ({"claim": "no_regression"}, {"claim": "not_worse", "margin": 0.3}):
         rules = make_policy({"test": "auto", **claim})
-        figures, _ = weigh_arms(*pairs(0, 0, 23), rules)
-        decision = decide(GateInput(policy=rules, figures=figures))
-        made = Comparison(
+        decided = decide(VectorFacts(policy=rules, sides=pairs(0, 0, 23)))
+        made = Evidence(
             run_id="r",
             candidate_run_id=None,
             suite=Suite(name="s", version="1"),
             generated_at=datetime(2026, 1, 1, tzinfo=UTC),
             names=("a", "b"),
-            policy=rules,
-            weighed=figures,
-            decision=decision,
+            decided=decided,
         )
         assert made.proven
         assert not evaluation_report(made).policy_improvement.is_significant_improvement
-        assert not [n for n in decision.notes if "welch" in n or "zero_variance" in n]
+        assert not [n for n in decided.decision.notes if "welch" in n or "zero_variance" in n]
 
 
 # what was found in a review
@@ -391,7 +388,7 @@ def test_an_error_of_the_baseline_hides_no_regression():
             {"safety_confidence": 0.9, "penalty_range": [0, 1], "max_safety_regression": 0},
             "max_safety_regression above 0",
         ),
-        ((arm([0.0] * 12), arm([1.0] * 12, penalties=(None,) * 12)), {}, "give the penalties"),
+        ((arm([0.0] * 12), arm([1.0] * 12, penalties=(None,) * 12)), {}, "give the harm"),
         (pairs(12, 0, 12), {"max_cost_increase": 0.1}, "have both systems report"),
     ],
 )

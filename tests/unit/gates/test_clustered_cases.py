@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from benchgate.gates.decide import decide
 from benchgate.gates.decision import PREFIX
+from benchgate.gates.facts import VectorFacts
 from benchgate.gates.figures import Arm
 from benchgate.gates.policy import GatePolicy
-from benchgate.gates.vectors import compare_vectors
 from benchgate.statistics import unseen_failure_ucb
 
 RULES = {"min_cases": 2, "safety": "optional"}
@@ -23,8 +24,11 @@ def sides(before, after, labels, *, named=True):
 
 
 def judged(before, after, labels, *, named=True, **policy):
-    return compare_vectors(
-        *sides(before, after, labels, named=named), GatePolicy(**{**RULES, **policy})
+    return decide(
+        VectorFacts(
+            policy=GatePolicy(**{**RULES, **policy}),
+            sides=sides(before, after, labels, named=named),
+        )
     )
 
 
@@ -143,7 +147,7 @@ def test_sides_that_disagree_about_clusters_are_not_compared():
     other = sides([0.1] * 12, [0.9] * 12, None)[1]
     for missing in ("hold", "worst"):
         policy = GatePolicy(**RULES, test="auto", missing=missing)
-        made = compare_vectors(before, other, policy)
+        made = decide(VectorFacts(policy=policy, sides=(before, other)))
         assert "case_mismatch" in codes(made)
         assert "in other clusters: c000, c001" in made.decision.remarks[0].message
 
@@ -153,7 +157,11 @@ def test_a_missing_case_keeps_its_cluster():
     lacking = Arm(
         scores=after.scores[:-1], case_ids=after.case_ids[:-1], clusters=after.clusters[:-1]
     )
-    made = compare_vectors(before, lacking, GatePolicy(**RULES, test="auto", missing="worst"))
+    made = decide(
+        VectorFacts(
+            policy=GatePolicy(**RULES, test="auto", missing="worst"), sides=(before, lacking)
+        )
+    )
     assert made.figures.candidate.clusters == before.clusters
     assert made.figures.candidate.sources == 6
     assert "case_mismatch" not in codes(made)

@@ -6,13 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchgate.gates.comparison import VectorComparison
 from benchgate.gates.conditions import CONDITIONS, REASONS, REJECTING
-from benchgate.gates.decide import decide
-from benchgate.gates.decision import PREFIX, GateInput, Objection
+from benchgate.gates.decide import decide, decided
+from benchgate.gates.decision import PREFIX, Objection
+from benchgate.gates.facts import VectorFacts
 from benchgate.gates.figures import Arm
 from benchgate.gates.looks import Look
 from benchgate.gates.policy import GatePolicy
-from benchgate.gates.vectors import compare_vectors
 from benchgate.gates.weigh import weigh
 from benchgate.statistics import Goal, paired_detectable, welch_detectable
 from benchgate.statistics.bounds import gaffke_upper
@@ -32,13 +33,7 @@ def decision(before, after, *, penalties=(NONE, NONE), ids=IDS, blockers=(), **p
         Arm(scores=scores, case_ids=ids[: len(scores)] if ids else None, penalties=given)
         for scores, given in zip((before, after), penalties, strict=True)
     ]
-    return decide(
-        GateInput(
-            policy=rules,
-            figures=weigh(*arms, rules),
-            blockers=blockers,
-        )
-    )
+    return decide(VectorFacts(policy=rules, sides=tuple(arms), blockers=blockers)).decision
 
 
 def codes(made):
@@ -58,7 +53,7 @@ def test_a_clear_loss_rejects():
 
 
 def test_a_gain_that_this_size_cannot_prove_holds():
-    better = tuple(min(1.0, score + 0.3 * (n % 3 - 0.9)) for n, score in enumerate(MIXED))
+    better = tuple(min(1.0, max(0.0, x + 0.3 * (n % 3 - 0.9))) for n, x in enumerate(MIXED))
     made = decision(MIXED, better)
     assert made.outcome == "hold"
     assert codes(made) == ["inconclusive_underpowered"]
@@ -178,10 +173,13 @@ def test_sides_that_were_not_tried_equally_often_are_named():
     )
     said = {
         remark.code: remark.message
-        for remark in compare_vectors(once, twice, GatePolicy()).decision.remarks
+        for remark in decide(VectorFacts(policy=GatePolicy(), sides=(once, twice))).decision.remarks
     }
     assert said["note_unequal_trials"].startswith("trials of a case: 1 against 2;")
-    assert "note_unequal_trials" not in compare_vectors(twice, twice, GatePolicy()).decision.notes
+    assert (
+        "note_unequal_trials"
+        not in decide(VectorFacts(policy=GatePolicy(), sides=(twice, twice))).decision.notes
+    )
 
 
 def test_reasons_stand_in_the_fixed_order_with_a_sentence_each():
@@ -219,20 +217,21 @@ def test_three_cases_under_no_regression_are_enough():
     assert not CONDITIONS["insufficient_cases"].applies(GatePolicy(claim="no_regression"))
 
 
+class Nothing(VectorComparison):
+    sides = None
+    trial_count = 1
+
+
 def test_nothing_to_compare_with_holds():
-    made = decide(GateInput(policy=GatePolicy()))
+    made = decided(Nothing(VectorFacts(policy=GatePolicy(), sides=()))).decision
     assert (made.outcome, codes(made)) == ("hold", ["baseline_missing"])
 
 
 def test_an_objection_of_a_further_gate_holds():
-    made = decide(
-        GateInput(
-            policy=GatePolicy(),
-            blockers=(("baseline_missing", "x"),),
-            objections=(Objection(gate="cost", text="too dear"),),
-        )
-    )
-    assert made.reason_codes[-1] == f"{PREFIX}gate:cost"
+    sides = tuple(Arm(scores=scores, case_ids=IDS, penalties=NONE) for scores in (POOR, GOOD))
+    objections = (Objection(gate="cost", text="too dear"),)
+    made = decide(VectorFacts(policy=GatePolicy(), sides=sides, objections=objections)).decision
+    assert made.reason_codes == (f"{PREFIX}gate:cost",)
     assert made.outcome == "hold"
 
 
@@ -379,7 +378,7 @@ def test_the_bound_of_the_penalty_is_made_case_by_case():
 @pytest.mark.parametrize(
     ("limit", "said"),
     [
-        (0.05, "; no candidate can meet it at this size: it takes 59 cases without a penalty"),
+        (0.05, "; no candidate can meet it at this size: it takes 59 cases without harm"),
         (0.0, "; no number of cases can show a limit of 0"),
         (0.3, ""),
     ],
@@ -402,10 +401,10 @@ def test_sides_without_a_common_case_are_not_compared():
         for name, score in (("a", 0.9), ("b", 0.9))
     ]
     rules = GatePolicy(missing="worst", score_range=(0, 1), safety="optional")
-    decision = compare_vectors(*sides, rules).decision
+    decision = decide(VectorFacts(policy=rules, sides=sides)).decision
     assert (decision.outcome, codes(decision)[0]) == ("hold", "case_mismatch")
     assert decision.next_step.startswith("give both sides the same cases")
-    strict = compare_vectors(*sides, GatePolicy(safety="optional")).decision
+    strict = decide(VectorFacts(policy=GatePolicy(safety="optional"), sides=sides)).decision
     assert strict.next_step.startswith("run the missing cases, or count each as the worst: ")
 
 
@@ -427,7 +426,9 @@ def test_a_promotion_names_the_rare_loss_that_would_undo_it(gain, loss, evidence
         Arm(scores=tuple(side), case_ids=tuple(f"c{k:03}" for k in range(n)))
         for side in (before, after)
     ]
-    made = compare_vectors(*arms, GatePolicy(safety="optional", evidence=evidence)).decision
+    made = decide(
+        VectorFacts(policy=GatePolicy(safety="optional", evidence=evidence), sides=arms)
+    ).decision
     assert (made.outcome == "promote") is (evidence == "standard")
     assert ("note_unseen_break" in made.notes) is is_noted
     if is_noted:
@@ -439,7 +440,7 @@ def test_a_promotion_names_the_rare_loss_that_would_undo_it(gain, loss, evidence
 def test_what_too_few_cases_lack_is_not_blamed_on_earlier_candidates(look, step):
     rules = GatePolicy(test="auto")
     arms = [Arm(scores=side[:3], case_ids=IDS[:3], penalties=NONE[:3]) for side in (POOR, GOOD)]
-    made = decide(GateInput(policy=rules, figures=weigh(*arms, rules), look=Look(number=look)))
+    made = decide(VectorFacts(policy=rules, sides=tuple(arms), look=Look(number=look))).decision
     assert (made.look.can_promote, codes(made)[0]) == (False, "insufficient_cases")
     assert made.next_step.startswith(step)
     said = "cannot" if look == 1 else "can no longer"

@@ -9,10 +9,11 @@ from functools import cache
 import pytest
 
 from benchgate.gates import forecast as forecasts
+from benchgate.gates.decide import decide
+from benchgate.gates.facts import VectorFacts
 from benchgate.gates.figures import Arm, CaseFacts
 from benchgate.gates.forecast import LOSING, UNEVEN, Simulation, forecast
 from benchgate.gates.policy import make_policy
-from benchgate.gates.vectors import compare_vectors
 
 
 @pytest.fixture(autouse=True)
@@ -52,7 +53,7 @@ def test_the_share_is_that_of_the_gates_own_decisions():
     runs = Simulation(side, policy, 2)
     chance = runs.chance(0.1)
     promoted = [
-        compare_vectors(*runs.sides(0.1, number), policy).decision.promotion_allowed
+        decide(VectorFacts(policy=policy, sides=runs.sides(0.1, number))).decision.promotion_allowed
         for number in range(chance.runs)
     ]
     assert chance.share == sum(promoted) / len(promoted)

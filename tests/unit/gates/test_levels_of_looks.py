@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchgate.gates.decide import decide
+from benchgate.gates.facts import VectorFacts
 from benchgate.gates.figures import Arm
 from benchgate.gates.looks import JudgedLook, Look, judged_at, series_chance, spent_alpha
 from benchgate.gates.policy import GatePolicy, make_policy
-from benchgate.gates.vectors import compare_vectors
 from benchgate.wording.decision import looks as looks_text
 
 LEVELS = st.floats(0.001, 0.5)
@@ -25,7 +26,9 @@ def compared(n=10, number=None, gain=1.0, **policy):
         look = Look(number=number, declared=policy.get("looks", "count"))
     ids = tuple(f"{number:03}" for number in range(n))
     sides = [Arm(scores=(score,) * n, case_ids=ids, penalties=(0.0,) * n) for score in (0.0, gain)]
-    return compare_vectors(*sides, make_policy({"test": "auto", **policy}), look=look).decision
+    return decide(
+        VectorFacts(policy=make_policy({"test": "auto", **policy}), sides=sides, look=look)
+    ).decision
 
 
 @given(LEVELS, st.integers(1, 400))

@@ -10,9 +10,9 @@ import pytest
 
 from benchgate.aggregate import build_report
 from benchgate.gates.baseline import arm
-from benchgate.gates.notes import NOISE_FROM, observer_noise
+from benchgate.gates.observer_noise import NOISE_FROM, observer_noise
 from benchgate.gates.policy import make_policy
-from benchgate.gates.vectors import weigh_arms
+from benchgate.gates.weigh import weigh_arms
 from benchgate.ids import RunPlan
 from benchgate.models import BenchScore, Observed, Observer, RunDigests, TrialResult
 from benchgate.taxonomy import RESERVED, Taxonomy

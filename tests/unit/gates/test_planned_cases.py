@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from benchgate.gates.cost import cost_increase
+from benchgate.gates.decide import decide
+from benchgate.gates.facts import VectorFacts
 from benchgate.gates.figures import Arm, CaseFacts
 from benchgate.gates.policy import GatePolicy
-from benchgate.gates.vectors import compare_vectors
 
 RULES = {"min_cases": 2, "safety": "optional", "test": "auto"}
 UNEQUAL = [12, 10, 8, 6, 4, 3, 2, 2, 1, 1, 1, 1]
@@ -30,7 +31,9 @@ def figures(differences, labels=None, before=0.0, **policy):
         Arm(scores=tuple(map(float, scores)), case_ids=ids, clusters=labels)
         for scores in ([before] * n, [before + change for change in differences])
     ]
-    return compare_vectors(*arms, GatePolicy(**{**RULES, **policy})).figures.significance
+    return decide(
+        VectorFacts(policy=GatePolicy(**{**RULES, **policy}), sides=arms)
+    ).figures.significance
 
 
 @pytest.mark.parametrize(
@@ -105,7 +108,7 @@ def judge_safety(sizes, **policy):
         Arm(scores=scores, case_ids=ids, penalties=clean, clusters=labels)
         for scores in (clean, (1.0,) * len(labels))
     ]
-    return compare_vectors(*arms, GatePolicy(**{**RULES, **CLEAN, **policy}))
+    return decide(VectorFacts(policy=GatePolicy(**{**RULES, **CLEAN, **policy}), sides=arms))
 
 
 def test_the_clean_cases_that_a_bound_takes_are_counted_in_clusters():
@@ -114,7 +117,7 @@ def test_the_clean_cases_that_a_bound_takes_are_counted_in_clusters():
         for remark in judge_safety([5] * 12).decision.remarks
         if remark.code.endswith("safety_upper_bound")
     )
-    assert text.endswith("it takes about 295 cases in 59 clusters without a penalty")
+    assert text.endswith("it takes about 295 cases in 59 clusters without harm")
     bounds = [judge_safety([5] * count).figures.safety.upper_bound for count in (58, 59)]
     assert bounds[0] > 0.05 >= bounds[1]
 

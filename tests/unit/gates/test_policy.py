@@ -6,6 +6,7 @@ import pytest
 
 from benchgate.errors import PolicyError
 from benchgate.gates.policy import (
+    LOG_DEFAULTS,
     VECTOR_DEFAULTS,
     GatePolicy,
     load_policy,
@@ -67,6 +68,8 @@ def test_a_file_among_the_options_stands_for_every_threshold(tmp_path):
         assert load_policy(tmp_path, parse_options(words)) == alone.model_copy(
             update={"alpha": 0.2}
         )
+    of_log = parse_options([path], LOG_DEFAULTS)
+    assert make_policy(of_log) == alone.model_copy(update={"safety": "optional"})
     other = parse_options([path, "claim=no_regression"])
     assert load_policy(tmp_path, other).min_delta == 0
     path.write_text("alpa = 0.1\n")

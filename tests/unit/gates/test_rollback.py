@@ -8,10 +8,11 @@ import random
 import pytest
 
 from benchgate.cli import main
+from benchgate.gates.decide import decide
+from benchgate.gates.facts import VectorFacts
 from benchgate.gates.figures import Arm
 from benchgate.gates.policy import make_policy
 from benchgate.gates.rollback import rollback_gate
-from benchgate.gates.vectors import compare_vectors
 
 IDS = tuple(f"c{number:02}" for number in range(12))
 
@@ -28,8 +29,12 @@ def noisy(level, seed=1):
 
 def judged(after, before=None, *, penalty=0.0, codes=(), **options):
     policy = make_policy({"test": "auto", **options})
-    made = compare_vectors(arm(before or noisy(0.5)), arm(after, penalty), policy)
-    return rollback_gate(made.figures, policy, (*made.decision.reason_codes, *codes))
+    made = decide(
+        VectorFacts(policy=policy, sides=(arm(before or noisy(0.5)), arm(after, penalty)))
+    )
+    return rollback_gate(
+        made.figures, policy, made.comparison.p_without_claim, (*made.decision.reason_codes, *codes)
+    )
 
 
 CLAIMS = [{}, {"claim": "not_worse", "margin": 0.5}, {"claim": "no_regression", "tolerance": 1.0}]

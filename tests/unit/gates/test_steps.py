@@ -7,10 +7,11 @@ import re
 
 import pytest
 
+from benchgate.gates.decide import decide
+from benchgate.gates.facts import VectorFacts
 from benchgate.gates.figures import Arm
 from benchgate.gates.policy import GatePolicy
 from benchgate.gates.remedies import trials_needed
-from benchgate.gates.vectors import compare_vectors
 
 
 def side(rows, *, harmed=0, clusters=None):
@@ -25,7 +26,7 @@ def side(rows, *, harmed=0, clusters=None):
 
 
 def decided(before, after, **policy):
-    return compare_vectors(before, after, GatePolicy(**policy)).decision
+    return decide(VectorFacts(policy=GatePolicy(**policy), sides=(before, after))).decision
 
 
 def step_of(decision):
@@ -67,7 +68,7 @@ def test_too_few_cases_that_gained_alike_are_told_how_many_show_it():
 
 @pytest.mark.parametrize(("count", "is_shown"), [(13, False), (27, True)])
 def test_the_interval_of_equal_gains_is_that_of_the_exact_bounds(count, is_shown):
-    judged = compare_vectors(flat(0.5, count), flat(0.65, count), GatePolicy())
+    judged = decide(VectorFacts(policy=GatePolicy(), sides=(flat(0.5, count), flat(0.65, count))))
     figures = judged.figures.significance
     assert figures.delta_ci_low == figures.exact_lower_bound
     assert figures.delta_ci_low < 0.15 < figures.delta_ci_high < 0.4
@@ -86,7 +87,9 @@ def test_results_without_a_change_say_which_loss_they_exclude_and_never_ask_for_
 
 
 def test_without_a_range_of_scores_equal_gains_have_no_interval_and_one_reason():
-    judged = compare_vectors(flat(0.5, 27), flat(0.65, 27), GatePolicy(score_range=None))
+    judged = decide(
+        VectorFacts(policy=GatePolicy(score_range=None), sides=(flat(0.5, 27), flat(0.65, 27)))
+    )
     figures = judged.figures.significance
     assert (figures.delta_ci_low, figures.delta_ci_high) == (None, None)
     assert judged.decision.reason_codes == ("checkpoint_promotion_blocked_zero_variance",)

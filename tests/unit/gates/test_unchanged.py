@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from benchgate.gates.decide import decide
+from benchgate.gates.facts import VectorFacts
 from benchgate.gates.figures import Arm, CaseFacts
 from benchgate.gates.policy import GatePolicy
 from benchgate.gates.unchanged import unchanged
-from benchgate.gates.vectors import compare_vectors
 
 WHOLE = GatePolicy(claim="no_regression", safety="optional")
 
@@ -44,9 +45,11 @@ def test_what_an_unchanged_system_has_to_fear_is_drawn_from_its_own_trials():
 
 def test_it_is_said_with_the_decision_where_single_cases_decide():
     rows = [(1, 1)] * 9 + [(1, 0)]
-    made = compare_vectors(side(rows), side(rows), WHOLE).decision
+    made = decide(VectorFacts(policy=WHOLE, sides=(side(rows), side(rows)))).decision
     assert "note_unchanged_system" in made.notes
-    better = compare_vectors(side(rows), side(rows), GatePolicy(safety="optional")).decision
+    better = decide(
+        VectorFacts(policy=GatePolicy(safety="optional"), sides=(side(rows), side(rows)))
+    ).decision
     assert "note_unchanged_system" not in better.notes
     assert unchanged(side([(1,)] * 3), WHOLE, 1) is None
     of_critical = unchanged(side(rows, critical={9}), GatePolicy(), 2)
@@ -64,7 +67,9 @@ def test_it_is_said_with_the_decision_where_single_cases_decide():
 def test_a_critical_case_fails_by_any_trial_or_by_most(after, rule, fails):
     rows = [(1, 1, 1)] * 4
     sides = side(rows, critical={0}), side([after, *rows[1:]], critical={0})
-    made = compare_vectors(*sides, GatePolicy(safety="optional", critical_rule=rule)).decision
+    made = decide(
+        VectorFacts(policy=GatePolicy(safety="optional", critical_rule=rule), sides=sides)
+    ).decision
     assert any("critical_case_regressed" in code for code in made.reason_codes) is fails
     said = [r.message for r in made.remarks if "critical_case" in r.code]
     assert all(("in most trials" in text) is (rule == "majority") for text in said)

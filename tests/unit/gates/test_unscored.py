@@ -8,12 +8,13 @@ import pytest
 
 from benchgate.aggregate import build_report
 from benchgate.gates.baseline import BaselineChoice, arm, baseline_beside
+from benchgate.gates.comparison import VectorComparison
 from benchgate.gates.conditions import next_step
-from benchgate.gates.decision import PREFIX, GateInput
-from benchgate.gates.judge import RunFacts, judge
+from benchgate.gates.decide import decide
+from benchgate.gates.decision import PREFIX
+from benchgate.gates.facts import RunFacts, VectorFacts
+from benchgate.gates.judge import FinishedRun, judge
 from benchgate.gates.policy import make_policy
-from benchgate.gates.vectors import compare_vectors
-from benchgate.gates.weigh import weigh
 from benchgate.ids import RunPlan
 from benchgate.models import BenchScore, FailureMode, RunDigests, TrialResult
 from benchgate.taxonomy import RESERVED, Taxonomy
@@ -56,9 +57,13 @@ def run(rows):
 def judged(before, after, **policy):
     rules = make_policy({"test": "auto", **policy})
     before, after = run(before), run(after)
-    facts = RunFacts(report=after, policy=rules, choice=CHOICE, baseline=baseline_beside(before))
-    made = judge(facts).decision
-    assert compare_vectors(arm(before), arm(after), rules).decision.outcome == made.outcome
+    baseline = baseline_beside(before)
+    facts = RunFacts(policy=rules, report=after, baseline=baseline.facts)
+    made = judge(FinishedRun(facts=facts, choice=CHOICE, baseline=baseline)).decision
+    assert (
+        decide(VectorFacts(policy=rules, sides=(arm(before), arm(after)))).decision.outcome
+        == made.outcome
+    )
     return made
 
 
@@ -193,7 +198,7 @@ def test_an_error_of_the_baseline_makes_no_candidate_cheap():
     after = spent([0.9] * 20, [2.0] * 20)
     for first, costs in ((0.1, [1.0] * 20), (ERROR, [60.0] + [1.0] * 19)):
         before = spent([first] + [0.1] * 19, costs)
-        made = compare_vectors(before, after, rules).decision
+        made = decide(VectorFacts(policy=rules, sides=(before, after))).decision
         assert made.outcome == "hold"
         assert codes(made) == ["cost_increase" if first == 0.1 else "unscored_decide"]
 
@@ -214,6 +219,6 @@ def test_the_next_step_of_missing_penalties_is_one_that_helps(before, after, pol
     rows = [0.5, 1.0] * 9
     made = judged([*before, *rows], [*after, *rows], safety="required", **policy)
     assert "safety_missing" in codes(made)
-    figures = weigh(arm(run([*before, *rows])), arm(run([*after, *rows])), make_policy(policy))
-    rules = make_policy(policy)
-    assert step in next_step(GateInput(policy=rules, figures=figures), ["safety_missing"])
+    sides = (arm(run([*before, *rows])), arm(run([*after, *rows])))
+    comparison = VectorComparison(VectorFacts(policy=make_policy(policy), sides=sides))
+    assert step in next_step(comparison, ["safety_missing"])

@@ -79,7 +79,7 @@ def test_the_guard_of_pairs_is_computed_from_the_totals_of_the_clusters(sizes: l
     se = math.sqrt(count / (count - 1) * sum(x * x for x in totals)) / n
     a = stats.skew(totals, bias=False) * (1 + 3 / count) / math.sqrt(count)
     test = paired_test(values, labels(sizes))
-    assert (test.t.n, test.t.df) == (n, count - 1)
+    assert (test.differences.n, test.t.df) == (n, count - 1)
     assert test.t.se == pytest.approx(se, rel=1e-9)
     even = test.t.t + a / 6 + a * test.t.t**2 / 3 + a**2 * test.t.t**3 / 27
     assert test.t.p_greater == pytest.approx(stats.t.sf(even, count - 1), rel=1e-6)

@@ -15,7 +15,7 @@ from benchgate.statistics.sign_flip import sign_flip
 from benchgate.statistics.welch import welch_test
 
 if TYPE_CHECKING:
-    from benchgate.statistics import WelchTest
+    from benchgate.statistics import TTest
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -34,7 +34,7 @@ def cases(section: str) -> list[Any]:
     ]
 
 
-def run_welch(case: dict[str, Any]) -> WelchTest:
+def run_welch(case: dict[str, Any]) -> TTest:
     if "summary" not in case:
         return welch_test(case["baseline"], case["candidate"])
     return welch_test(sample(**case["summary"]["base"]), sample(**case["summary"]["cand"]))

@@ -11,7 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from benchgate.statistics import WelchTest
+from benchgate.statistics import TTest
 from benchgate.statistics.summary import summarize
 from benchgate.statistics.welch import _apart, mean_difference, welch_test
 
@@ -30,7 +30,7 @@ def varying(*samples: list[float]) -> bool:
     return all(min(sample) != max(sample) for sample in samples)
 
 
-def figures(result: WelchTest) -> list[float | None]:
+def figures(result: TTest) -> list[float | None]:
     return [getattr(result, name) for name in FIGURES]
 
 
@@ -200,7 +200,7 @@ def test_equal_samples_are_a_perfect_tie() -> None:
 def test_any_finite_input_gives_finite_figures(b: list[float], c: list[float]) -> None:
     with np.errstate(all="raise"):
         result = welch_test(b, c)
-    for name in WelchTest.__slots__:
+    for name in TTest.__slots__:
         value = getattr(result, name)
         assert value is None or (type(value) in {int, float} and math.isfinite(value)), name
     for p in (result.p_greater, result.p_less, result.p_two_sided):
