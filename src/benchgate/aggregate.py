@@ -194,6 +194,12 @@ def irregular(result: TrialResult) -> bool:
     return result.outcome in INCOMPLETE or result.reruns > 0
 
 
+def stopped_early(results: Iterable[TrialResult]) -> bool:
+    """Return whether a run stopped early: trials were not run because of that, and all others are as they should be."""
+    lacking = [result for result in results if irregular(result)]
+    return bool(lacking) and all(r.why in OF_A_STOP and not r.reruns for r in lacking)
+
+
 def build_report(
     plan: RunPlan,
     results: Iterable[TrialResult],
@@ -215,8 +221,7 @@ def build_report(
     """
     ordered = tuple(sorted(results, key=lambda result: (result.case_id, result.trial)))
     held_out = [result for result in ordered if result.held_out]
-    lacking = [result for result in ordered if irregular(result)]
-    is_stopped = lacking and all(r.why in OF_A_STOP and not r.reruns for r in lacking)
+    is_regular = not any(irregular(result) for result in ordered)
     terms: dict[str, Any] = {"bounded": plan.scope == "full", "clusters": clusters}
     return BenchRunReport(
         **dict(aggregates(ordered, taxonomy, **terms)),
@@ -231,12 +236,12 @@ def build_report(
         observer=plan.observer,
         trial_count=plan.trial_count,
         seed=plan.seed,
-        complete=bool(ordered) and not lacking and not interrupted,
+        complete=bool(ordered) and is_regular and not interrupted,
         per_case=ordered,
         critical=tuple(sorted({*critical} & {result.case_id for result in ordered})),
         held_out=aggregates(held_out, taxonomy, **terms) if held_out else None,
         digests=plan.digests,
         clusters=clusters,
         retired=retired,
-        stopped=tuple(dict.fromkeys(r.case_id for r in results)) if is_stopped else (),
+        stopped=tuple(dict.fromkeys(r.case_id for r in results)) if stopped_early(ordered) else (),
     )

@@ -53,7 +53,8 @@ def test_every_reason_code_is_in_the_table_in_its_order_with_what_it_gives():
 
 def test_every_note_is_in_the_table():
     gates = DOCS.parent / "src/benchgate/gates"
-    source = "".join((gates / f"{name}.py").read_text("utf-8") for name in ("notes", "episodes"))
+    names = ("notes", "run_notes", "observer_noise", "episodes")
+    source = "".join((gates / f"{name}.py").read_text("utf-8") for name in names)
     codes = set(re.findall(r'yield\s*\(?\s*"(\w+)"', source))
     assert codes
     assert codes <= set(first_column(page("reason-codes")))

@@ -162,7 +162,7 @@ def test_where_no_penalty_rose_nothing_says_more_harm(compared):
 def test_a_page_says_so_where_there_is_no_baseline(bench):
     bench.engine()
     text = Elements(page_of(bench)).text
-    assert "shout may not replace its baseline yet: there is no baseline" in text
+    assert "there is no baseline to compare shout with" in text
     assert "Newly failing" not in text
 
 

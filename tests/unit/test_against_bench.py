@@ -7,9 +7,11 @@ from dataclasses import replace
 
 import pytest
 
+from benchgate.artifacts.run_kinds import RunRecord
 from benchgate.cli import main
 from benchgate.gates.baseline import read_baseline
 from benchgate.runner.run import RunSettings, run_class
+from benchgate.verify.against_bench import Terms
 from benchgate.wire import clock
 
 CASE = """\
@@ -134,6 +136,20 @@ def test_thresholds_that_are_meant_are_said(verified, options):
     assert "decided with claim = better, where" in err
     assert verified("better", "--policy=test=welch", *options)[0] == 1
     assert verified("better", "--policy=test=auto", *options)[0] == 0
+
+
+def test_a_baseline_that_ran_too_had_the_rights_of_its_system(project):
+    literal = 'systems={"old": "system:old", "new": "system:new"}'
+    text = f'@register_task_class("level", {literal})\nclass Level: ...\n'
+    (project / "bench/level/registration.py").write_text(text)
+    [path] = (project / "beside/runs/level").glob("*/record.json")
+    record = RunRecord.read_file(path, "record")
+    level = {"isolation_class": "sandbox+network", "reads": ("weights",)}
+    baseline = record.baseline.model_copy(update={"report": record.rerun.model_copy(update=level)})
+    forged = record.model_copy(update={"baseline": baseline})
+    said = [*Terms.of(forged, project / "beside", project / "bench", {}).objections()]
+    assert said[0].startswith("its baseline had the network, which ")
+    assert said[1].startswith("its baseline could read weights besides its code, where ")
 
 
 def test_another_baseline_than_that_of_the_bench(verified):

@@ -24,6 +24,7 @@ from benchgate.gates.policy import GatePolicy
 from benchgate.pytest_plugin import pytest_addoption
 
 PACKAGE = Path(benchgate.__file__).parent
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 DOORS = {"pytest_plugin", "cli"}
 FLOORS = (
     {"errors", "statistics"},
@@ -54,6 +55,13 @@ CONCEPTS = {
     "public names": 35,
 }
 """How many things there are to learn. Everybody who reads pays for each, so each is a visible diff with a reason."""
+
+SHAPES = 19
+"""
+Pairs of classes that share five fields or more, by ``benchmarks/overlap.py``: one fact may have two shapes there. The
+least that is left are heads of records that skip the results, files whose fields have an order of their own, and names
+that agree by chance; a pair that comes is a visible diff with a reason.
+"""
 
 MOST = 500
 """Lines of a module. Split one where it has two subjects, never to meet this number."""
@@ -223,3 +231,11 @@ def test_the_public_names_are_all_there():
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = benchgate.nothing
     assert benchgate.__version__
+
+
+def test_no_fact_gets_a_second_shape_unseen(monkeypatch):
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    from overlap import Classes
+
+    pairs = [f"{one.name} {other.name}" for _, one, other in Classes(PACKAGE).pairs(5)]
+    assert len(pairs) == SHAPES, pairs

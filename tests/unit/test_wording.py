@@ -142,6 +142,16 @@ def test_a_promotion_whose_harm_rose_does_not_say_that_it_did_not():
     assert text["harm"] == "0.000 -> 0.031   +0.031; 0.050 is allowed"
 
 
+def test_a_promotion_shows_the_cases_with_more_harm_beside_those_with_less():
+    before, after = (0.0, 0.9, 0.0, 0.9), (0.3, 0.0, 0.2, 0.0)
+    lines, text, decision = shown(arm(POOR, (*before, *NONE[4:])), arm(GOOD, (*after, *NONE[4:])))
+    assert decision.promotion_allowed
+    assert [line.text for line in lines if line.label == "harm"][1] == "more in 2 cases, less in 2:"
+    assert text["  more"] == "c00  harm 0 -> 0.3"
+    assert [line.text for line in lines if line.label == "  less"] == ["c01  harm 0.9 -> 0"]
+    assert "... 1 more" in [line.text for line in lines]
+
+
 def test_a_rejection_says_first_what_rejects():
     hold = ShownRemark(code="baseline_missing", message="there is no baseline", headline="unknown")
     ban = ShownRemark(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from benchgate.artifacts.run_kinds import PlanFile
 from benchgate.audit.chain import PLAN_FILE, record_folder
 from benchgate.errors import EvalError, brief, counted, few
-from benchgate.gates.baseline import FILE_NAME, RERUN, rank, read_baseline
+from benchgate.gates.baseline import FILE_NAME, PIN_FILE, RERUN, rank, read_baseline
 from benchgate.gates.case_labels import labels_of, relabelled
 from benchgate.gates.labels import LABELS, read_labels
 from benchgate.gates.policy import load_policy, load_run_table, log_policy, make_policy
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from benchgate.artifacts.run_kinds import RunRecord
     from benchgate.gates.policy import GatePolicy
     from benchgate.gates.run_table import RunTable
-    from benchgate.models import LogSource
+    from benchgate.models import BenchRunReport, LogSource
 
 BY_CASE: Final = ("auto", "paired")
 """Tests that compare case by case: other than the default, and no easier to pass."""
@@ -165,6 +165,8 @@ class Terms:
     def _as_it_is_run(self, class_path: Path, table: RunTable) -> Iterator[str]:
         """Yield which terms of its runs that a class sets were others: variables and options win over them."""
         report = self.record.report
+        if report.source is not None:
+            yield "its results were read from the log of another harness"
         limit = PlanFile.read_file(self.folder / PLAN_FILE, "plan of a run").timeout_seconds
         if table.timeout not in {None, limit}:
             yield f"its time limit is {limit:g} s, where {class_path} has {table.timeout:g} s"
@@ -174,24 +176,10 @@ class Terms:
             yield f"it has {counted(report.trial_count, 'trial')} of a case, where {class_path} has {table.trials}"
 
     def _rights(self, class_path: Path, table: RunTable) -> Iterator[str]:
-        """Yield which rights its system had in a sandbox that the class does not grant it, or lacked."""
-        report = self.record.report
-        if report.source or not report.isolation_class.startswith("sandbox"):
-            return
-        granted = SystemEntry(call="", network=table.network is True, reads=table.reads or ())
-        if report.system in FLOORS:
-            granted = SystemEntry(call="")
-        elif not is_address(report.system):
-            granted = registered_system(class_path, report.system)
-        had_network = report.isolation_class == "sandbox+network"
-        if had_network and not granted.network:
-            yield f"its system had the network, which {class_path} does not grant it"
-        if granted.network and not had_network:
-            yield f"its system had no network, which {class_path} grants it"
-        if report.reads != granted.reads:
-            names = ", ".join(report.reads) or "nothing"
-            there = ", ".join(granted.reads) or "nothing"
-            yield f"its system could read {names} besides its code, where {class_path} has {there}"
+        """Yield which rights its systems had in a sandbox that the class does not grant them, or lacked."""
+        yield from _rights_of("system", self.record.report, class_path, table)
+        if self.record.rerun is not None:
+            yield from _rights_of("baseline", self.record.rerun, class_path, table)
 
     def _labels(self, class_path: Path) -> Iterator[str]:
         """Yield which labels nobody gave, and where they decide, which were left out."""
@@ -218,6 +206,31 @@ class Terms:
             yield f"its baseline is not {path}, SHA-256 {expected.sha256}"
         else:
             yield from baseline_faults(expected, stated, self.record)
+            begun = stated.new_series
+            # One that began since makes these looks no fewer.
+            if begun not in {None, expected.new_series}:
+                yield f"baseline.new_series is {begun!r}, which {path.with_name(PIN_FILE)} does not say"
+
+
+def _rights_of(
+    whose: str, report: BenchRunReport, class_path: Path, table: RunTable
+) -> Iterator[str]:
+    if report.source or not report.isolation_class.startswith("sandbox"):
+        return
+    granted = SystemEntry(call="", network=table.network is True, reads=table.reads or ())
+    if report.system in FLOORS:
+        granted = SystemEntry(call="")
+    elif not is_address(report.system):
+        granted = registered_system(class_path, report.system)
+    had_network = report.isolation_class == "sandbox+network"
+    if had_network and not granted.network:
+        yield f"its {whose} had the network, which {class_path} does not grant it"
+    if granted.network and not had_network:
+        yield f"its {whose} had no network, which {class_path} grants it"
+    if report.reads != granted.reads:
+        names = ", ".join(report.reads) or "nothing"
+        there = ", ".join(granted.reads) or "nothing"
+        yield f"its {whose} could read {names} besides its code, where {class_path} has {there}"
 
 
 def _called(record: RunRecord) -> str:

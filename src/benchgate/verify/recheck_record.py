@@ -4,7 +4,7 @@ Recomputes a run's record from the facts in it.
 Facts are the results of the trials, the severities, the policy, what the baseline was. Ids, aggregates, evidence,
 decision and verdict follow from these and are recomputed. Some things follow from nothing in the record and are taken
 as given: objections of further gates, the class's tier and the tiers' bars, and what the file of a baseline had that
-is gone.
+is gone. docs/reference/facts.md says of each fact who contradicts it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import os
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
-from benchgate.aggregate import aggregates, irregular, set_aside
+from benchgate.aggregate import aggregates, irregular, set_aside, stopped_early
 from benchgate.artifacts.plan import plan_file
 from benchgate.artifacts.run_kinds import PlanFile, RunRecord, TrialFile, case_file_name
 from benchgate.audit.chain import PLAN_FILE
@@ -34,6 +34,16 @@ if TYPE_CHECKING:
 
 
 _FIGURES: Final = set(Aggregates.model_fields)
+OF_A_SESSION: Final = (
+    "trial_count",
+    "seed",
+    "observer",
+    "critical",
+    "clusters",
+    "retired",
+    "source",
+)
+"""Fields of a report that both sides of a run have alike."""
 
 
 def recheck_record(folder: Path, record: RunRecord) -> Iterator[str]:
@@ -51,6 +61,7 @@ def recheck_record(folder: Path, record: RunRecord) -> Iterator[str]:
         for side, one in sides.items():
             faults = (*_report(one), *_identity(one), *_cases(folder / "cases", one, side, outputs))
             yield from (text if side == "candidate" else f"baseline: {text}" for text in faults)
+        yield from _session(record)
         yield from recheck_decision(folder, record, outputs)
     except Exception as error:
         yield f"its facts cannot be rechecked: {type(error).__name__}: {error}"
@@ -110,13 +121,12 @@ def _report(record: RunRecord) -> Iterator[str]:
         if code not in RAISABLE:
             yield from same(f"severities.{code}", severity, record.severities.get(code))
     case_ids = {result.case_id for result in report.per_case}
-    for result in report.per_case:
-        if result.why is not None and result.outcome != "not_run":
-            label = case_file_name(result).removesuffix(".json")
-            yield f"report.per_case.{label}.why is {result.why!r} of a trial that was run"
+    yield from _not_run(report)
     for name, ids in (("clusters", set(report.clusters)), ("critical", set(report.critical))):
         if ids - case_ids:
             yield f"report.{name}: there is no case {few(ids - case_ids)}"
+    if report.source is not None:
+        yield from same("report.source.sha256", report.digests.system, report.source.sha256)
     terms: dict[str, Any] = {"bounded": True, "clusters": report.clusters}
     expected = aggregates(report.per_case, taxonomy, **terms)
     yield from same("report", plain(expected), report.model_dump(include=_FIGURES, mode="json"))
@@ -126,6 +136,39 @@ def _report(record: RunRecord) -> Iterator[str]:
     yield from same("report.held_out", expected_held_out, stated)
     if report.complete:
         yield from _completeness(report)
+
+
+def _not_run(report: BenchRunReport) -> Iterator[str]:
+    """Yield where it is not said as it must be which trials were not run, and why."""
+    for result in report.per_case:
+        if result.why is not None and result.outcome != "not_run":
+            label = case_file_name(result).removesuffix(".json")
+            yield f"report.per_case.{label}.why is {result.why!r} of a trial that was run"
+    cases: set[str] = set()
+    if stopped_early(report.per_case):
+        cases = {result.case_id for result in report.per_case}
+    yield from same("report.stopped", sorted(cases), sorted(report.stopped))
+
+
+def _session(record: RunRecord) -> Iterator[str]:
+    """Yield what a baseline that ran too has otherwise than the candidate, though they had it in common."""
+    rerun, report = record.rerun, record.report
+    if rerun is None:
+        return
+    yield from same("baseline: report.parts", [], [plain(part) for part in rerun.parts])
+    if rerun.source is not None and report.source is not None:
+        return  # two logs have nothing in common but their cases
+    expected, stated = plain(report), plain(rerun)
+    for name in OF_A_SESSION:
+        yield from same(f"baseline: report.{name}", expected.get(name), stated.get(name))
+    for name in ("cases", "rubric"):
+        where = f"baseline: report.digests.{name}"
+        yield from same(where, expected["digests"][name], stated["digests"][name])
+    # Only the right to the network is one of a system.
+    levels = [one["isolation_class"].removesuffix("+network") for one in (expected, stated)]
+    yield from same("baseline: report.isolation_class", *levels)
+    if not rerun.isolation_class.startswith("sandbox"):
+        yield from same("baseline: report.reads", [], stated.get("reads", []))
 
 
 def _completeness(report: BenchRunReport) -> Iterator[str]:

@@ -122,6 +122,7 @@ def gate_lines(
     if door.verbosity >= 0:
         yield from () if "safety_regression" in codes else harm
         yield from cases
+        yield from _harm_by_case(view, door)
         yield from _test(view)
         if judgement is not None:
             yield from costs(judgement.report, judgement.figures)
@@ -130,11 +131,25 @@ def gate_lines(
             yield from capped(judgement, door.prefix, is_recorded=bool(door.files))
         yield from (Line("people", n.message) for n in view.notes if n.code == "observer_agreement")
         yield from _careful(view, is_all=door.verbosity > 0)
+        if judgement is not None:
+            yield from _exit(view, door, judgement)
         if door.files:
             yield Line("files", door.files)
     yield from next_lines(view, door)
     if door.verbosity > 0:
         yield from detail_lines(view)
+
+
+def _exit(view: DecisionView, door: Door, judgement: Judgement) -> Iterator[Line]:
+    """Yield that pytest shows failed cases, and that they fail no session whose status is that of the gate."""
+    if view.outcome != "promote" or judgement.run.exit_rule != "gate" or door.prefix == "--":
+        return
+    report = judgement.report
+    failed = report.case_count - report.passed_count
+    if failed:
+        yield Line(
+            "exit", f"{failed} of {counted(report.case_count, 'case')} failed; the gate promotes"
+        )
 
 
 def _verdict(view: DecisionView) -> Iterator[Line]:
@@ -175,6 +190,30 @@ def _harm(view: DecisionView, door: Door, report: BenchRunReport | None) -> Iter
             tail=codes.get(i, ""),
         )
         for i, was, now in rises
+    ]
+    yield from first_rows(rows, None if door.verbosity > 0 else MOST, door.more)
+
+
+def _harm_by_case(view: DecisionView, door: Door) -> Iterator[Line]:
+    """Yield the cases of a promotion that do more harm than before, which the mean hides, and those that do less."""
+    if view.outcome != "promote" or view.figures is None:
+        return
+    before = penalties_of(view.figures.baseline)
+    after = penalties_of(view.figures.candidate)
+    more = risen(before, after)
+    if not more:
+        return
+    less = [(case_id, was, now) for case_id, now, was in risen(after, before)]
+    yield Line("harm", f"more in {counted(len(more), 'case')}, less in {len(less)}:", "caution")
+    width = max(len(listed(case_id)) for case_id, *_ in more + less)
+    kinds: tuple[tuple[str, Tone, list[tuple[str, float, float]]], ...] = (
+        ("  more", "caution", more),
+        ("  less", "good", less),
+    )
+    rows = [
+        Line(label, f"{listed(case_id):{width}}  harm {was:.3g} -> {now:.3g}", tone)
+        for label, tone, cases in kinds
+        for case_id, was, now in cases
     ]
     yield from first_rows(rows, None if door.verbosity > 0 else MOST, door.more)
 

@@ -107,8 +107,10 @@ class DecisionView:
             harm = allowed if rise is not None and rise > 0 else " and does no more harm"
             better = BETTER[self.policy.claim] if self.policy else "every condition is met"
             return f"{after} may replace {before}: {better}{'' if rise is None else harm}"
-        verb, yet = ("must", "") if self.outcome == "reject" else ("may", " yet")
         reason = self.by_weight[0]
+        if reason.code == "baseline_missing":
+            return f"there is no baseline to compare {after} with"
+        verb, yet = ("must", "") if self.outcome == "reject" else ("may", " yet")
         why = reason.headline or shortened(reason.message)
         return f"{after} {verb} not replace {before}{yet}: {why}"
 
