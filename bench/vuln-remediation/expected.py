@@ -20,6 +20,7 @@ FixClass = Literal[
     "parent-major",
     "scoped-override",
     "own-override",
+    "direct-replaced",
 ]
 
 
@@ -47,6 +48,9 @@ class Expected(BaseModel):
     :param lines_allowed: direct dependencies whose version has to end in a range: the nearest line that helps.
     :param overrides_allowed: packages that may be overridden.
     :param range_breaks_allowed: ``[dependent, package]`` pairs that may end out of range.
+    :param leaving_allowed: direct dependencies that no version helps, and that may go.
+    :param joining_allowed: packages that may become direct dependencies in their place.
+    :param code_allowed: files of the project that may be edited; if there are any, its tests are run.
     :param sentinels: direct dependencies with the version that they must keep.
     :param advisories: further known advisories that must not enter the tree.
     :param advisories_of: the day of the advisory data; what was published later does not count.
@@ -65,6 +69,9 @@ class Expected(BaseModel):
     lines_allowed: dict[str, str] = {}
     overrides_allowed: frozenset[str]
     range_breaks_allowed: frozenset[tuple[str, str]]
+    leaving_allowed: frozenset[str] = frozenset()
+    joining_allowed: frozenset[str] = frozenset()
+    code_allowed: frozenset[str] = frozenset()
     sentinels: dict[str, str]
     advisories: tuple[Advisory, ...]
     advisories_of: str = "2026-11-22"

@@ -13,6 +13,7 @@ MOST: Final = 6
 
 MEANINGS: Final = MappingProxyType(
     {
+        "tests_pass": "the project does not install, or its tests fail",
         "target_dropped": "still vulnerable",
         "fix_class": "another kind of fix than the case accepts in full",
         "lock_consistent": "npm would not take the files as they are, or they hold what they may not",

@@ -23,6 +23,7 @@ from .rubric import VulnRemediationRubric
     },
     default_system="ladder",
     facts_model=VulnFacts,
+    observe="observers.npm_test:npm_test",
     serves="tools.registry:serve",
 )
 class VulnRemediation(VulnRemediationRubric):

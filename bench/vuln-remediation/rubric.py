@@ -1,6 +1,7 @@
 """
 The rubric: it scores the files that a system returned, never what the system says about them.
 
+Where a case has code, what its tests say was observed (``observers/npm_test.py``) and is read in ``case.observation``.
 Axes and weights are in :data:`WEIGHTS`; the class's README explains each one.
 """
 
@@ -115,8 +116,12 @@ _ASKS: Final = (*ROOT_TABLES, "overrides")
 STYLE_FACTOR: Final = 0.97
 """What is left of ``unchanged`` if all that was changed is something that nothing acts on."""
 
+TESTS: Final = "tests_pass"
+"""An axis without a weight, of cases with code alone: where it is 0, the score has :data:`BROKEN_FACTOR`."""
+
 _CODES: Final = MappingProxyType(
     {
+        TESTS: "tests_fail",
         "target_dropped": "target_still_vulnerable",
         "fix_class": "fix_class_unexpected",
         "edges_in_range": "range_broken",
@@ -143,7 +148,8 @@ class _States:
 
     :param problems: the codes of what npm would not take, and of what may not be in an answer.
     :param untidy: something was added or edited that nothing acts on.
-    :param further: names of files beyond the two.
+    :param further: names of files beyond the two, and beyond the code that may be edited.
+    :param seen: what was observed of the answer.
     """
 
     before: Project
@@ -153,6 +159,7 @@ class _States:
     problems: tuple[str, ...]
     untidy: bool
     further: frozenset[str]
+    seen: Mapping[str, Any]
 
     @property
     def advisories(self) -> tuple[Advisory, ...]:
@@ -199,7 +206,11 @@ class VulnRemediationRubric:
         except UnusableOutput as unusable:
             return BenchScore(passed=False, score=0.0, failure_modes=(unusable.code,))
         registry = Registry.load(case.input_path / "registry.json")
-        further = further_files(harness_output, case.input_path)
+        expected = read_expected(case.expected_path)
+        if expected.code_allowed and "passed" not in case.observation:
+            msg = f"case {case.case_id}: the rubric needs an observation of the project's tests"
+            raise ValueError(msg)
+        further = further_files(harness_output, case.input_path) - expected.code_allowed
         found = {
             *lock_problems(after, registry, before),
             *forbidden(before, after, registry, further),
@@ -207,11 +218,12 @@ class VulnRemediationRubric:
         states = _States(
             before=before,
             after=after,
-            expected=read_expected(case.expected_path),
+            expected=expected,
             registry=registry,
             problems=tuple(sorted(found - {UNTIDY})),
             untidy=UNTIDY in found,
             further=frozenset(further),
+            seen=case.observation,
         )
         if case.disposition == "negative":
             return _score_negative(states, harness_output.get("status"))
@@ -219,9 +231,9 @@ class VulnRemediationRubric:
 
 
 def _score_positive(states: _States) -> BenchScore:
-    found = _join(_task(states), _care(states))
+    found = _join(_join(_task(states), _care(states)), _tests(states))
     axes = found.axes
-    deciding = DECIDING | ({"specs_kept"} if _strays(states) else set())
+    deciding = DECIDING | ({"specs_kept"} if _strays(states) else set()) | ({TESTS} & axes.keys())
     done = axes["target_dropped"]
     # An unchanged tree breaks nothing, so the other axes count only as far as the task is done.
     earned = (
@@ -229,7 +241,7 @@ def _score_positive(states: _States) -> BenchScore:
         for axis, weight in WEIGHTS.items()
     )
     total = math.fsum(earned) / 100 * _work_factor(axes, states)
-    clean = all(axes[axis] == 1.0 for axis in WEIGHTS)
+    clean = all(value == 1.0 for value in axes.values())
     return BenchScore(
         passed=all(axes[axis] == 1.0 for axis in deciding),
         score=total,
@@ -242,7 +254,7 @@ def _score_positive(states: _States) -> BenchScore:
 
 def _work_factor(axes: Mapping[str, float], states: _States) -> float:
     """Return what is left of the score by what somebody still has to do about the files."""
-    if axes["project_kept"] < 1.0:
+    if axes["project_kept"] < 1.0 or axes.get(TESTS, 1.0) < 1.0:
         return BROKEN_FACTOR
     if not states.problems:
         return 1.0
@@ -308,7 +320,7 @@ def _task(states: _States) -> _Findings:
     shares = [
         max(0.0, 1.0 - len(after[one]) / len(paths)) for one, paths in before.items() if paths
     ]
-    kind = changes.fix_class(states.before, states.after, states.hit(states.before))
+    kind = _kind(states)
     accepted: Mapping[str, float] = states.expected.fix_classes  # type: ignore[assignment]  # any kind may be looked up
     axes = {
         "target_dropped": math.fsum(shares) / len(shares) if shares else 1.0,
@@ -324,6 +336,31 @@ def _task(states: _States) -> _Findings:
     return _below_one(axes, evidence)
 
 
+def _kind(states: _States) -> str:
+    """Return the kind of the fix; that a dependency went counts where a case lets it go."""
+    if _lost(states, allowed=True):
+        return "direct-replaced"
+    return changes.fix_class(states.before, states.after, states.hit(states.before))
+
+
+def _lost(states: _States, *, allowed: bool) -> set[tuple[str, ...]]:
+    """Return the direct dependencies that went: those that may, or those that may not."""
+    lost = changes.lost_direct(states.before, states.after)
+    there = states.after.direct
+    leaving = {
+        one for one in lost if one[1] in states.expected.leaving_allowed and one[1] not in there
+    }
+    return leaving if allowed else lost - leaving
+
+
+def _tests(states: _States) -> _Findings:
+    """Return whether the project's tests pass, where a case has code."""
+    if not states.expected.code_allowed:
+        return _Findings({}, {})
+    said = listed(states.seen.get("failed") or [states.seen.get("error", "")])
+    return _below_one({TESTS: float(states.seen["passed"] is True)}, {TESTS: said})
+
+
 def _care(states: _States) -> _Findings:
     before, after, expected = states.before, states.after, states.expected
     faults: dict[str, Any] = {
@@ -335,14 +372,14 @@ def _care(states: _States) -> _Findings:
         )
         | changes.loosened_overrides(before, after, states.registry, states.advisories)
         | changes.far_overrides(before, after, states.registry, expected.targets),
-        "project_kept": changes.lost_direct(before, after)
+        "project_kept": _lost(states, allowed=False)
         | changes.lost_overrides(before, after, expected.targets),
         "no_needless_major": (changes.major_bumps(before, after) - expected.majors_allowed)
         | changes.beyond(before, after, expected.lines_allowed),
         "no_downgrade": changes.downgraded(before, after),
         "engines_kept": changes.unfit_for_node(before, after),
         "sentinels_kept": expected.sentinels.items() - changes.direct_versions(after).items(),
-        "no_added_direct": changes.added_direct(before, after),
+        "no_added_direct": changes.added_direct(before, after) - expected.joining_allowed,
         "specs_kept": (changes.edited_specs(before, after) - expected.spec_edits_allowed)
         | changes.loosened_specs(before, after, states.registry, states.advisories)
         | edited_fields(before, after)

@@ -39,7 +39,7 @@ HARD_SPACE = "\u00a0"
 FRAME = """\
 <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img" \
 aria-labelledby="t" font-size="14" font-family="Menlo, Consolas, 'DejaVu Sans Mono', monospace">
-<title id="t">pytest --bench={name}: the cases, the comparison with the baseline, and the decision</title>
+<title id="t">pytest --bench={name} --bench-exit=gate: cases, comparison with the baseline, and decision</title>
 <rect width="100%" height="100%" rx="10" fill="{ground}" stroke="{edge}"/>
 {texts}
 </svg>
@@ -60,9 +60,18 @@ class Cell:
 
 def run() -> str:
     """Run the bench and return what it prints, with paths as they are without ``--bench-out``."""
-    settings = {"COLUMNS": str(COLUMNS), "PYTEST_ADDOPTS": "-p no:randomly -p no:cacheprovider"}
+    # Cases that the system fails are counted in the last line, and not shown one by one.
+    options = "-p no:randomly -p no:cacheprovider --tb=no -rN"
+    settings = {"COLUMNS": str(COLUMNS), "PYTEST_ADDOPTS": options}
     with tempfile.TemporaryDirectory() as out:
-        command = [sys.executable, "-m", "pytest", f"--bench={TASK_CLASS}", "--color=yes"]
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            f"--bench={TASK_CLASS}",
+            "--bench-exit=gate",
+            "--color=yes",
+        ]
         done = subprocess.run(  # noqa: S603 - our own command
             [*command, f"--bench-out={out}"],
             cwd=ROOT,
@@ -149,7 +158,10 @@ def drawn(line: list[Cell], y: int) -> Iterator[str]:
 
 def picture(output: str) -> str:
     """Return the picture of what a run printed."""
-    prompt = [Cell("$", DIM), *(Cell(c, bold=True) for c in f" pytest --bench={TASK_CLASS}")]
+    prompt = [
+        Cell("$", DIM),
+        *(Cell(c, bold=True) for c in f" pytest --bench={TASK_CLASS} --bench-exit=gate"),
+    ]
     screen = [centred(list(cells(line))) for line in steady(output).splitlines()]
     lines = [part for line in [prompt, *selected(screen)] for part in wrapped(line)]
     texts = (

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from _benchgate_bench.vuln_remediation.observers.npm_test import npm_test
+from _benchgate_bench.vuln_remediation.observers.runner import Unavailable
 from _benchgate_bench.vuln_remediation.rubric import VulnRemediationRubric
 from _benchgate_bench.vuln_remediation.systems.blind_override import BlindOverride
 from _benchgate_bench.vuln_remediation.systems.careless import (
@@ -22,15 +24,19 @@ from _benchgate_bench.vuln_remediation.systems.controls import ClaimsSuccess, Do
 from _benchgate_bench.vuln_remediation.systems.ladder import Ladder
 from _benchgate_bench.vuln_remediation.systems.npm_audit_fix import NpmAuditFix
 from _benchgate_bench.vuln_remediation.tools.npm import Npm
+from _benchgate_bench.vuln_remediation.tools.record_observations import coded, right
 
 from benchgate.testing import load_cases
 
 if TYPE_CHECKING:
-    from benchgate import BenchScore
+    from benchgate import BenchCase, BenchScore
 
 CLASS = Path(__file__).resolve().parent.parent
 LOADED = load_cases(CLASS)
 CASES = list(LOADED)
+CODED = [case.case_id for case in coded()]
+"""The cases with code and tests."""
+
 SYSTEMS: dict[str, Any] = {
     one.name: one
     for one in (BlindOverride(), ClaimsSuccess(), DoNothing(), Ladder(), NpmAuditFix())
@@ -142,11 +148,12 @@ class Output:
 
 @cache
 def _solved(case_id: str) -> dict[str, Any]:
-    return dict(SYSTEMS["ladder"](load(case_id)))
+    case = load(case_id)
+    return right(case) if case_id in CODED else dict(SYSTEMS["ladder"](case))
 
 
 def solved(case_id: str) -> Output:
-    """Return the ladder's answer to a case."""
+    """Return the right answer to a case: the ladder's, or a person's where there is code."""
     made = _solved(case_id)
     further = dict(made["files"])
     manifest, lock = (
@@ -165,7 +172,16 @@ def untouched(case_id: str, status: str = "fixed") -> Output:
 
 def score(case_id: str, output: Output | dict[str, Any]) -> BenchScore:
     given = output.files() if isinstance(output, Output) else output
-    return VulnRemediationRubric().score(load(case_id), given)
+    return score_of(load(case_id), given)
+
+
+def score_of(case: BenchCase, output: dict[str, Any]) -> BenchScore:
+    """Score an output; of one that nobody tested the tests are taken to pass, as what is asked here is of its files."""
+    try:
+        seen = npm_test.seen(case, output)
+    except Unavailable:
+        seen = case.model_copy(update={"observation": {"passed": True}})
+    return VulnRemediationRubric().score(seen, output)
 
 
 def score_made(

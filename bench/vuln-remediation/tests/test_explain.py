@@ -16,7 +16,7 @@ from _benchgate_bench.vuln_remediation.tests.support import (
 
 
 def test_every_axis_has_a_meaning():
-    assert sorted(MEANINGS) == sorted([*rubric.WEIGHTS, *rubric.NEGATIVE_WEIGHTS])
+    assert sorted(MEANINGS) == sorted([*rubric.WEIGHTS, *rubric.NEGATIVE_WEIGHTS, rubric.TESTS])
     assert not rubric.DECIDING - MEANINGS.keys()
 
 

@@ -3,12 +3,16 @@ Write a new case: from advisory records, a project and registry metadata.
 
     python bench/vuln-remediation/tools/add_case.py NUMBER-NAME --record R.json [--record ...] --project DIR \
         --metadata M.json.xz [--answer DIR] [--no-fix GHSA ...] [--package NAME ...] [--cluster NAME]
-        [--held-out] [--critical] [--tag TAG ...] [--note TEXT]
+        [--held-out] [--critical] [--tag TAG ...] [--note TEXT] [--tests DIR] [--leaving NAME] [--joining NAME]
 
 Records are as OSV or GitHub publish them (``records.py``), the first is the case's own. DIR has a manifest and its
 lock, made with ``--omit-lockfile-registry-resolved``, and the manifests of its workspaces. The metadata maps names to
 documents of a registry, or is the ``registry.json`` of another case. ``--answer`` is a right answer, where ``ladder``
 has none: manifests, and the lock; if it is not there, npm makes it by an install and an ``audit fix``.
+
+A project may have code, with tests of ``node:test`` in ``test/`` that ``npm test`` runs: all but the tests may be
+edited then, ``--answer`` has what a person edits, and DIR of ``--tests`` further tests that no system sees. The answer
+is kept in ``tests/answers/``. ``--leaving`` is a dependency that no version helps, ``--joining`` one in its place.
 
 What it writes: the case, with fix class and bounds proposed from the right answer and from what npm does; the
 cassette, by the recorded versions of npm and Node.js only; the record, and its entry in ``advisories.json``. Other
@@ -39,7 +43,7 @@ from benchgate.loader.imports import bench_package
 from benchgate.testing import load_cases
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
 CLASS: Final = Path(__file__).resolve().parent.parent
 RECORDS: Final = Path(__file__).with_name("records")
@@ -67,6 +71,9 @@ def main() -> int:
     options.add_argument("--critical", action="store_true")
     options.add_argument("--tag", action="append", default=[])
     options.add_argument("--note", help="instead of the record's")
+    options.add_argument("--tests", type=Path, help="folder of tests that no system sees")
+    options.add_argument("--leaving", action="append", default=[], help="a dependency that may go")
+    options.add_argument("--joining", action="append", default=[], help="one that may come for it")
     options.add_argument("--difficulty", choices=("easy", "medium", "hard"))
     given = options.parse_args()
     if not re.fullmatch(r"\d{3}-[a-z0-9-]+", given.case):
@@ -101,8 +108,8 @@ def add(given: argparse.Namespace) -> int:
         advisories = _append(records, facts)
         proposal, answer = _proposal(folder / "input", npm, given, facts, advisories)
         _write_expected(folder, proposal.expected, given, facts, advisories)
-        if given.difficulty:
-            proposal = replace(proposal, difficulty=given.difficulty)
+        _write_code(folder, given, answer)
+        proposal = _said_otherwise(proposal, given)
         _write_manifest(folder, case_id, given, facts[0], proposal)
         _check_answers(case_id, proposal.disposition, answer)
         careless = _careless(case_id, npm)
@@ -111,7 +118,8 @@ def add(given: argparse.Namespace) -> int:
             _write_manifest(folder, case_id, given, facts[0], proposal)
         cassettes.store(case_id, cassettes.record(npm, [case_id])[case_id])
     except BaseException as error:
-        shutil.rmtree(folder, ignore_errors=True)
+        for made in (folder, CLASS / "tests" / "answers" / case_id):
+            shutil.rmtree(made, ignore_errors=True)
         cassettes.ADVISORIES.write_bytes(kept)
         if isinstance(error, RecordError):
             return _fail(f"{case_id} was taken back: {error}")
@@ -126,12 +134,23 @@ def add(given: argparse.Namespace) -> int:
     return 0
 
 
+def _said_otherwise(proposal: Any, given: argparse.Namespace) -> Any:
+    """Return a proposal with what the options say in its place."""
+    if given.difficulty:
+        proposal = replace(proposal, difficulty=given.difficulty)
+    if given.leaving:
+        said = f"{', '.join(given.leaving)} replaced by {', '.join(given.joining) or 'code'}"
+        proposal = replace(proposal, fix_class="direct-replaced", observed=said)
+    return proposal
+
+
 def _check_answers(case_id: str, disposition: str, answer: Mapping[str, Any]) -> None:
     """Raise if the rubric has something against the right answer, or takes the project as it was given for one."""
+    from _benchgate_bench.vuln_remediation.observers.npm_test import npm_test
     from _benchgate_bench.vuln_remediation.rubric import VulnRemediationRubric
 
     case, rubric = load_cases(CLASS)[case_id], VulnRemediationRubric()
-    right = rubric.score(case, answer)
+    right = rubric.score(npm_test.seen(case, answer), answer)
     if not right.passed or right.safety_penalty:
         _stop(
             f"its right answer scores {right.score:.2f} with a penalty of {right.safety_penalty}: {right.explanation} "
@@ -139,13 +158,14 @@ def _check_answers(case_id: str, disposition: str, answer: Mapping[str, Any]) ->
         )
     names = ("package.json", "package-lock.json")
     given = {name: (case.input_path / name).read_text(encoding="utf-8") for name in names}
-    idle = rubric.score(case, {"files": given})
+    idle = rubric.score(npm_test.seen(case, {"files": given}), {"files": given})
     if idle.passed is (disposition == "positive") or idle.safety_penalty:
         _stop(f"the project as it was given scores {idle.score:.2f}: {idle.failure_modes}")
 
 
 def _careless(case_id: str, npm: Any) -> list[str]:
     """Return who passes a case without care: systems that follow one habit, and npm that is told to force a fix."""
+    from _benchgate_bench.vuln_remediation.observers.npm_test import npm_test
     from _benchgate_bench.vuln_remediation.rubric import VulnRemediationRubric
     from _benchgate_bench.vuln_remediation.systems import blind_override, careless
     from _benchgate_bench.vuln_remediation.tools import cassettes
@@ -160,21 +180,31 @@ def _careless(case_id: str, npm: Any) -> list[str]:
     )
     answers = {one.name: one(case) for one in systems}
     answers[FORCED] = {"files": cassettes.forced(npm, [case_id])[case_id].files}
-    return [name for name, answer in answers.items() if rubric.score(case, answer).passed]
+    return [
+        name
+        for name, answer in answers.items()
+        if rubric.score(npm_test.seen(case, answer), answer).passed
+    ]
 
 
 def _write_input(folder: Path, given: argparse.Namespace, facts: list[dict[str, Any]]) -> None:
     from _benchgate_bench.vuln_remediation.lockfile import package_name
-    from _benchgate_bench.vuln_remediation.systems.npmjson import lock_text
+    from _benchgate_bench.vuln_remediation.systems.npmjson import lock_text, manifest_text
     from _benchgate_bench.vuln_remediation.tools.freeze import render
 
     folder.mkdir(parents=True)
-    for path in sorted(given.project.rglob("package*.json")):
+    for path in sorted(given.project.rglob("*" if given.tests else "package*.json")):
         target = folder / path.relative_to(given.project)
+        if path.is_dir():
+            continue
         target.parent.mkdir(parents=True, exist_ok=True)
-        _json(target, json.loads(path.read_text(encoding="utf-8")))
+        if re.fullmatch(r"package(-lock)?\.json", path.name):
+            held = json.loads(path.read_text(encoding="utf-8"))
+            target.write_text(manifest_text(held), encoding="utf-8")
+        else:
+            target.write_bytes(path.read_bytes())
     lock = json.loads((folder / "package-lock.json").read_text(encoding="utf-8"))
-    frozen = frozen_for(lock, facts, read_metadata(given.metadata))
+    frozen = frozen_for(lock, facts, read_metadata(given.metadata), given.joining)
     (folder / "registry.json").write_text(render(frozen), encoding="utf-8")
     for path, entry in lock["packages"].items():
         known = frozen.get(package_name(path, entry), {"versions": {}})["versions"]
@@ -187,15 +217,18 @@ def _write_input(folder: Path, given: argparse.Namespace, facts: list[dict[str, 
 
 
 def frozen_for(
-    lock: Mapping[str, Any], facts: list[dict[str, Any]], metadata: Mapping[str, Any]
+    lock: Mapping[str, Any],
+    facts: list[dict[str, Any]],
+    metadata: Mapping[str, Any],
+    joining: Collection[str] = (),
 ) -> dict[str, Any]:
-    """Return what of some metadata a case on these advisories needs."""
+    """Return what of some metadata a case on these advisories needs, with packages that may join the project."""
     from _benchgate_bench.vuln_remediation.tools.freeze import freeze
 
     gone: dict[str, list[str]] = {}
     for one in facts:
         gone.setdefault(one["package"], []).append(one["vulnerable_range"])
-    return freeze(metadata, lock, {*gone, *_near(lock, facts)}, gone)
+    return freeze(metadata, lock, {*gone, *joining, *_near(lock, facts)}, gone)
 
 
 def _near(lock: Mapping[str, Any], facts: list[dict[str, Any]]) -> set[str]:
@@ -268,7 +301,7 @@ def _proposal(
         if given.answer is None:
             answer = Ladder()(SimpleNamespace(input_path=folder))  # type: ignore[arg-type]  # all that it reads of a case
         else:
-            files = {**project_files(folder), **project_files(given.answer)}
+            files = {**project_files(folder), **_texts(given.answer)}
             if not (given.answer / LOCK).is_file():
                 for command in (("install", "--no-audit"), COMMAND):
                     run = npm.run(command, files, served.url("new"))
@@ -280,6 +313,14 @@ def _proposal(
     npm_made = read_output({"files": by_npm.files}, before)
     fixable = [one for one in facts if one["ghsa"] not in given.no_fix]
     return propose(before, made, npm_made, fixable, registry), answer
+
+
+def _texts(folder: Path) -> dict[str, str]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8")
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
 
 
 def _stop(said: str) -> None:
@@ -316,6 +357,34 @@ def _write_expected(
         "advisories": sorted(others, key=lambda one: one["ghsa"]),
     }
     _json(folder / "expected" / "expected.json", expected)
+
+
+def _write_code(folder: Path, given: argparse.Namespace, answer: Mapping[str, Any]) -> None:
+    """Write the tests that no system sees and the right answer, and allow to edit all code but the tests."""
+    from _benchgate_bench.vuln_remediation.project import LOCK, MANIFEST
+
+    if not given.tests:
+        return
+    own = [path.relative_to(given.project) for path in given.project.rglob("*") if path.is_file()]
+    code = [one.as_posix() for one in own if one.parts[0] not in ("test", MANIFEST, LOCK)]
+    shutil.copytree(given.tests, folder / "expected" / "tests")
+    for name, text in answer["files"].items():
+        target = CLASS / "tests" / "answers" / folder.name / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, encoding="utf-8")
+    path = folder / "expected" / "expected.json"
+    held = json.loads(path.read_bytes())
+    kind = {"fix_classes": {"direct-replaced": 1.0}} if given.leaving else {}
+    lists = {"leaving_allowed": given.leaving, "joining_allowed": given.joining}
+    _json(
+        path,
+        {
+            **held,
+            **kind,
+            **{key: one for key, one in lists.items() if one},
+            "code_allowed": sorted(code),
+        },
+    )
 
 
 def _write_manifest(

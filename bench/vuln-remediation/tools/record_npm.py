@@ -46,13 +46,15 @@ def main() -> int:
 
 
 def _forced(npm: Npm, cases: list[str]) -> int:
+    from _benchgate_bench.vuln_remediation.observers.npm_test import npm_test
     from _benchgate_bench.vuln_remediation.rubric import VulnRemediationRubric
     from _benchgate_bench.vuln_remediation.tools import cassettes
 
     known, passed, points = load_cases(cassettes.CLASS), 0, 0.0
     runs = cassettes.forced(npm, cases)
     for case_id, run in runs.items():
-        score = VulnRemediationRubric().score(known[case_id], {"files": run.files})
+        answer = {"files": run.files}
+        score = VulnRemediationRubric().score(npm_test.seen(known[case_id], answer), answer)
         passed += score.passed
         points += score.score
         failed = next((line for line in run.stderr.splitlines() if "npm error code" in line), "")
