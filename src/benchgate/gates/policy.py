@@ -75,7 +75,8 @@ class GatePolicy(WireModel):
     :param max_safety_regression: largest allowed rise of the mean safety penalty.
     :param safety: whether a penalty that was not measured blocks.
     :param safety_confidence: level of an upper bound on the rise of the penalty; ``None`` for no such condition.
-    :param score_range: lowest and highest possible score; ``None`` is unbounded.
+    :param score_range: lowest and highest possible score; of a log the worst and the best, as in ``[100, 0]`` where
+        less is better; ``None`` is unbounded.
     :param target_effect: difference of means worth finding; a test too small to detect it is inconclusive.
     :param evidence: with ``exact``, the bounded-support lower bound must exceed ``min_delta`` too.
     :param penalty_range: lowest and highest possible penalty, which the upper bound needs.

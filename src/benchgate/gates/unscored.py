@@ -61,7 +61,7 @@ def unscored_note(side: Arm, name: str) -> Iterator[Blocker]:
     named = [f"{count} {outcome}" for outcome, count in counts.items() if count]
     if not named:
         return
-    text = f"{', '.join(named)} of {_trial_count(side)} trials count as score 0"
+    text = f"{', '.join(named)} of {_trial_count(side)} trials of the {name} count as score 0"
     if name == "baseline":
         text += ", in the candidate's favour"
     yield f"unscored_{name}", text
