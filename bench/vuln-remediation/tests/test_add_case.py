@@ -26,7 +26,7 @@ from _benchgate_bench.vuln_remediation.tests.support import (
     score_of,
     solved,
 )
-from _benchgate_bench.vuln_remediation.tools import add_case, cassettes, npm
+from _benchgate_bench.vuln_remediation.tools import add_case, cassettes, npm, registry
 from _benchgate_bench.vuln_remediation.tools.freeze import freeze, render
 from _benchgate_bench.vuln_remediation.tools.propose import propose
 from _benchgate_bench.vuln_remediation.tools.records import RecordError, facts_of, read_record
@@ -204,7 +204,7 @@ def add_again(tmp_path, monkeypatch):
     shutil.copy(cassettes.ADVISORIES, advisories)
     monkeypatch.setattr(add_case, "RECORDS", tmp_path / "records")
     monkeypatch.setattr(cassettes, "ADVISORIES", advisories)
-    for module in (add_case, cassettes):
+    for module in (add_case, cassettes, registry):
         monkeypatch.setattr(module, "CLASS", made)
 
     def add(case_id, difficulty):
