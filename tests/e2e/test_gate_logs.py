@@ -140,7 +140,7 @@ def test_repeated_samples_hold(pair, capsys):
         "1 case more than once in it, as one trial; --map trial=FIELD numbers repetitions, "
         "--where FIELD=VALUE reads a part: c00" in said.out
     )
-    assert "the run is incomplete: 1 run again (c00)" in said.err
+    assert "the run is incomplete: 1 with several results (c00)" in said.err
     assert main(["verify", "chain"]) == 0
 
 

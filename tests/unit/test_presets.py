@@ -207,10 +207,15 @@ def test_only_rows_that_have_a_value_are_read(log):
     ]
     path = log("".join(json.dumps(row) + "\n" for row in rows), "log.jsonl")
     found = read(path, where=["filter=strict", "ok=true", "note="])
-    assert (len(found.samples), found.left) == (2, {"filter is not strict": 2})
+    assert (len(found.samples), found.left) == (
+        2,
+        {"filter is not strict but flexible": 2},
+    )
     assert found.told == ("where filter=strict", "where note=", "where ok=true")
     report = report_of(found, LogTerms.of("sums", {}), "new")
     assert report.source.told == found.told
+    with pytest.raises(EvalError, match="of 2 rows filter is not loose but strict; of 2 rows"):
+        read(path, where=["filter=loose"])
     with pytest.raises(EvalError, match="has no samples; of 4 rows fitler is not strict"):
         read(path, where=["fitler=strict"])
     with pytest.raises(EvalError, match="where: 'filter'; expected FIELD=VALUE"):

@@ -114,8 +114,12 @@ def _shared_detail(results: list[TrialResult]) -> str:
 
 def _rerun(report: BenchRunReport) -> Iterator[str]:
     rerun = [result.case_id for result in report.per_case if result.reruns]
-    if rerun:
-        yield f"{len(rerun)} run again ({few(rerun, 3)})"
+    if not rerun:
+        return
+    what = "run again"
+    if report.source is not None:
+        what = "with several results"
+    yield f"{len(rerun)} {what} ({few(rerun, 3)})"
 
 
 def _savings(report: BenchRunReport) -> str:

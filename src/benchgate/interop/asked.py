@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
-from benchgate.errors import EvalError, LocatedError
+from benchgate.errors import EvalError, LocatedError, excerpt
 from benchgate.interop.log import found_in
 from benchgate.interop.patterns import Pattern
 from benchgate.interop.roles import NONE, ROLES, ROW
@@ -29,6 +29,8 @@ SIDES: Final = ("A", "B")
 """Baseline and candidate, as the help of ``benchgate gate`` calls them."""
 
 Side = Literal["A", "B"]
+MOST_VALUES: Final = 5
+"""Values of a field that are said of rows that were not asked for."""
 NEXT_ROLE: Final = re.compile(r",(?=\s*(?:[AB]:)?\w+\s*=)")
 
 
@@ -210,13 +212,28 @@ def chosen(log: Log, how: Asked, left: Counter[str]) -> Iterator[Row]:
     """Yield the rows of a log that are samples; count in ``left`` the others, by why they are none."""
     wanted = {**log.layout.where, **how.where}
     is_case = how.fields.get("case") == ROW
+    seen: dict[str, set[str]] = {}
     for number, row in enumerate(log.rows, 1):
         lacks = next((one for one in wanted.items() if said(row.fields, one[0]) != one[1]), None)
         if lacks is None:
             fields = {ROW: number, **row.fields} if is_case else row.fields
             yield row._replace(number=number, fields=fields)
         else:
-            left[f"{lacks[0]} is not {lacks[1] or 'empty'}"] += 1
+            field, value = lacks
+            why = f"{field} is not {value or 'empty'}"
+            if field in how.where:
+                why += _value(row, field, seen.setdefault(field, set()))
+            left[why] += 1
+
+
+def _value(row: Row, field: str, seen: set[str]) -> str:
+    """Return which value a row has instead, for the first few that there are: one of them may have been meant."""
+    value = said(row.fields, field)
+    if len(seen) < MOST_VALUES:
+        seen.add(value)
+    if not value or value not in seen:
+        return ""
+    return f" but {excerpt(value, 60)}"
 
 
 def said(row: Any, name: str) -> str:
