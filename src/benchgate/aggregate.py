@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 INCOMPLETE: Final = frozenset({"rubric_error", "skipped", "not_run", "unavailable"})
 """Outcomes that say nothing about the system; one such trial makes the run incomplete."""
 
+UNSCORED: Final = "Unscored"
+"""The type of error of a sample of a log that has neither a score nor an error."""
+
 STOP: Final = "stop=decided: no result of it could have led to promote"
 BEGUN: Final = f"{STOP}; it had begun, and is paid for"
 """What people read of a trial that was not run because its run stopped, or had begun then; code asks for ``why``."""

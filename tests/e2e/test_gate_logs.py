@@ -418,7 +418,7 @@ def test_errors_of_the_baseline_are_said_to_be_in_the_candidates_favour(pair, ca
     )
     main(["gate", "old.jsonl", "new.jsonl"])
     said = " ".join(capsys.readouterr().out.split())
-    assert "trials of the baseline count as score 0, in the candidate's favour" in said
+    assert "trials of the baseline have no score and count as 0, in the candidate's favour" in said
 
 
 def test_logs_with_other_scores_are_refused(pair, capsys):

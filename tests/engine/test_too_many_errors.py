@@ -80,9 +80,7 @@ def test_an_outage_of_the_baseline_is_no_gain_of_the_same_system(graded, capsys)
     assert (codes, run.exit_status) == (["too_many_unscored"], 10)
     told = remarks(run)
     assert told[f"{PREFIX}too_many_unscored"].startswith("baseline: 12 of 40 trials")
-    said = (
-        "12 harness_error of 40 trials of the baseline count as score 0, in the candidate's favour"
-    )
+    said = "12 of 40 trials of the baseline have no score and count as 0, in the candidate's favour"
     assert told["note_unscored_baseline"] == said
     assert main(["verify", str(graded.out)]) == 0
     (graded.path / "baseline.json").unlink()

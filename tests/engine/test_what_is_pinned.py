@@ -209,7 +209,7 @@ def test_one_error_is_said_and_nothing_follows(pinned):
     assert pinned.main("run", "--trials=2", "--baseline=none").status in {0, 10}
     done = pinned.main("pin", "2")
     assert (
-        "errors    1 harness_error of 6 trials of the baseline count as score 0, in the candidate's favour\n"
+        "errors    1 of 6 trials of the baseline have no score and count as 0, in the candidate's favour\n"
         in done.out
     )
     assert "will be held" not in done.out

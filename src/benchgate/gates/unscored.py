@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from benchgate.aggregate import INCOMPLETE, is_capped
+from benchgate.aggregate import INCOMPLETE, UNSCORED, is_capped
 from benchgate.errors import counted, few, listed
 from benchgate.wire.usage import usd
 
@@ -54,14 +54,14 @@ def _is_allowed(count: int, total: int, limit: float) -> bool:
 def unscored_note(side: Arm, name: str) -> Iterator[Blocker]:
     """Yield the note for one side whose trials counted as 0 because of an error or the time limit."""
     facts = side.facts or ()
-    counts = {
-        "harness_error": sum(len(case.errors) for case in facts),
-        "timeout": sum(len(case.timeouts) for case in facts),
-    }
-    named = [f"{count} {outcome}" for outcome, count in counts.items() if count]
-    if not named:
+    late = sum(len(case.timeouts) for case in facts)
+    count = late + sum(len(case.errors) for case in facts)
+    if not count:
         return
-    text = f"{', '.join(named)} of {_trial_count(side)} trials of the {name} count as score 0"
+    text = f"{count} of {_trial_count(side)} trials of the {name} have no score"
+    if late:
+        text += f", {late} for want of time,"
+    text += " and count as 0"
     if name == "baseline":
         text += ", in the candidate's favour"
     yield f"unscored_{name}", text
@@ -154,4 +154,6 @@ def _type(result: TrialResult) -> str:
     mode = next((m for m in result.failure_modes if m.code == "harness_error"), None)
     if mode is None or mode.error is None:
         return result.outcome
+    if mode.error == UNSCORED:
+        return "no score"
     return listed(mode.error)

@@ -9,6 +9,7 @@ from dataclasses import replace
 from statistics import mean
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from benchgate.aggregate import UNSCORED
 from benchgate.errors import EvalError, SampleError, excerpt
 from benchgate.interop.asked import asked, chosen, said
 from benchgate.interop.fields import Fields
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
     from benchgate.interop.log import Log, Row
 
 MAX_SAMPLES: Final = 200_000
-UNSCORED: Final = "Unscored"
-"""The type of error of a sample that has neither a score nor an error."""
 
 
 def read(

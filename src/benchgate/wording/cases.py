@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from benchgate.aggregate import UNSCORED
 from benchgate.errors import counted, listed
 from benchgate.gates.policy import TOLERANCE
 from benchgate.wording.lines import Line
@@ -130,7 +131,9 @@ def failure_codes(results: Iterable[TrialResult]) -> dict[str, str]:
     """Return the failure codes of each case, or how a trial without a score ended, as the tail of a line."""
     codes: dict[str, list[str]] = {}
     for result in results:
-        modes = [mode.code for mode in result.failure_modes]
+        modes = [
+            "no score" if mode.error == UNSCORED else mode.code for mode in result.failure_modes
+        ]
         if not modes and result.outcome != "scored":
             modes = [result.outcome]
         codes.setdefault(result.case_id, []).extend(modes)
