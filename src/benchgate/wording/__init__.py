@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from statistics import median
 from typing import TYPE_CHECKING, Final, Literal
 
 from benchgate.aggregate import INCOMPLETE, cost_of, is_capped
@@ -76,6 +75,9 @@ def pace(report: BenchRunReport) -> Iterator[Line]:
     ran = [result for result in report.per_case if result.outcome not in INCOMPLETE]
     if not ran:
         return
+    # It takes fractions and decimals with it, which a session may do without.
+    from statistics import median
+
     parts = []
     half = median(result.duration_seconds for result in ran)
     if half >= LONG:
