@@ -8,6 +8,7 @@ takes two seconds.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, Self
@@ -49,7 +50,7 @@ OF_A_LOOK: Final = ("facts", "judged", "blockers", "over_seen")
 """What is another at each look, even if that has the same level."""
 
 
-class Comparison:
+class Comparison(ABC):
     """
     A comparison of two sides: :class:`VectorComparison` or :class:`RunComparison`.
 
@@ -81,19 +82,19 @@ class Comparison:
         return judged_at(self.facts.policy, number_of(self.facts.look))
 
     @property
+    @abstractmethod
     def sides(self) -> tuple[Arm, Arm] | None:
         """Baseline and candidate; ``None`` if nothing is compared."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def trial_count(self) -> int:
         """Trials of each case of the candidate."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def noted(self) -> tuple[Blocker, ...]:
         """Notes that follow from what was compared, and not from the figures."""
-        raise NotImplementedError
 
     @property
     def is_log(self) -> bool:
@@ -115,9 +116,9 @@ class Comparison:
             *look_objection(self.facts.policy, self.facts.look),
         )
 
+    @abstractmethod
     def _of_run(self) -> Iterable[Blocker]:
         """Return what keeps the run from promotion, whatever a comparison shows."""
-        raise NotImplementedError
 
     @cached_property
     def _weighed(self) -> tuple[Figures | None, tuple[Blocker, ...]]:
@@ -163,9 +164,9 @@ class Comparison:
         return ()
 
     @property
+    @abstractmethod
     def over_seen(self) -> VectorFacts | str | None:
         """The facts over the cases of all looks, or their outcome; ``None`` if all cases are as they were."""
-        raise NotImplementedError
 
     @property
     def with_rest_at_best(self) -> tuple[Remark, ...]:
