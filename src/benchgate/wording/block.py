@@ -131,10 +131,10 @@ def gate_lines(
             yield from capped(judgement, door.prefix, is_recorded=bool(door.files))
         yield from (Line("people", n.message) for n in view.notes if n.code == "observer_agreement")
         yield from _careful(view, is_all=door.verbosity > 0)
-        if judgement is not None:
-            yield from _exit(view, door, judgement)
-        if door.files:
-            yield Line("files", door.files)
+    if judgement is not None:
+        yield from _exit(view, door, judgement)
+    if door.files and door.verbosity >= 0:
+        yield Line("files", door.files)
     yield from next_lines(view, door)
     if door.verbosity > 0:
         yield from detail_lines(view)
@@ -182,15 +182,7 @@ def _harm(view: DecisionView, door: Door, report: BenchRunReport | None) -> Iter
         yield Line("", chance, "caution")
     width = max((len(listed(case_id)) for case_id, *_ in rises), default=0)
     codes = failure_codes(report.per_case if report else ())
-    rows = [
-        Line(
-            "  worse",
-            f"{listed(i):{width}}  harm {was:.3g} -> {now:.3g}",
-            "bad",
-            tail=codes.get(i, ""),
-        )
-        for i, was, now in rises
-    ]
+    rows = [_harm_row("  worse", one, width, "bad", codes.get(one[0], "")) for one in rises]
     yield from first_rows(rows, None if door.verbosity > 0 else MOST, door.more)
 
 
@@ -206,16 +198,16 @@ def _harm_by_case(view: DecisionView, door: Door) -> Iterator[Line]:
     less = [(case_id, was, now) for case_id, now, was in risen(after, before)]
     yield Line("harm", f"more in {counted(len(more), 'case')}, less in {len(less)}:", "caution")
     width = max(len(listed(case_id)) for case_id, *_ in more + less)
-    kinds: tuple[tuple[str, Tone, list[tuple[str, float, float]]], ...] = (
-        ("  more", "caution", more),
-        ("  less", "good", less),
-    )
-    rows = [
-        Line(label, f"{listed(case_id):{width}}  harm {was:.3g} -> {now:.3g}", tone)
-        for label, tone, cases in kinds
-        for case_id, was, now in cases
-    ]
+    rows = [_harm_row("  more", one, width, "caution") for one in more]
+    rows += [_harm_row("  less", one, width, "good") for one in less]
     yield from first_rows(rows, None if door.verbosity > 0 else MOST, door.more)
+
+
+def _harm_row(
+    label: str, change: tuple[str, float, float], width: int, tone: Tone, tail: str = ""
+) -> Line:
+    case_id, was, now = change
+    return Line(label, f"{listed(case_id):{width}}  harm {was:.3g} -> {now:.3g}", tone, tail=tail)
 
 
 def _reasons(view: DecisionView, door: Door, *, has_harm: bool) -> Iterator[Line]:
