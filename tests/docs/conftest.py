@@ -101,6 +101,50 @@ SUMMARIES = {
     "bench/summaries/inputs/report-7/report.txt": "Bees dance.\n",
 }
 
+TESTS_OF_AN_AGENT = {
+    "pytest.ini": "[pytest]\npythonpath = .\n",
+    "shop_agent.py": """
+        import os
+        import random
+        from pathlib import Path
+
+        AGENT = os.environ["AGENT"]
+        RUN = len(list(Path(AGENT).glob("*.xml")))
+
+
+        def answer(message):
+            count = int(message.split()[1])
+            right = random.Random(f"{AGENT} {RUN} {message}").random() < {"old": 0.5, "new": 0.75}[AGENT]
+            return {"count": count if right else count + 1}
+        """,
+    "tests/agent/test_orders.py": """
+        import pytest
+
+        from shop_agent import answer
+
+
+        @pytest.mark.parametrize("count", range(1, 31))
+        def test_count(count):
+            assert answer(f"send {count} mugs")["count"] == count
+        """,
+}
+CHANCE = """
+    import random
+
+
+    def summary(case, lines):
+        report = (case.input_path / "report.txt").read_text().splitlines()
+        return {"summary": " ".join(report[: random.Random(case.seed).choice(lines)])}
+
+
+    def old(case):
+        return summary(case, [1, 1, 2])
+
+
+    def new(case):
+        return summary(case, [1, 2, 2, 3])
+    """
+
 
 def case_toml(case_id: str) -> str:
     return CASE.format(case_id=case_id, now=NOW)
@@ -173,15 +217,34 @@ def logs(root: Path) -> None:
     shutil.copytree(ROOT / "docs/examples/logs", root / "logs")
 
 
+def tests_of_an_agent(root: Path) -> None:
+    """Make 30 tests of an agent that answers differently in each run, and in the same way whenever the page is run."""
+    for path, text in TESTS_OF_AN_AGENT.items():
+        write(root, path, text)
+
+
+def varying(root: Path) -> None:
+    """Make the class ``summaries`` with two agents that answer differently in each trial, and no baseline."""
+    summaries(root)
+    for path in root.glob("bench/summaries/baseline*.json"):
+        path.unlink()
+    rubric = root / "bench/summaries/rubric.py"
+    rubric.write_text(rubric.read_text().replace("share > 0.05", "share > 0.5"))
+    write(root, "agents/chance.py", CHANCE)
+
+
 PROJECTS = {
     "README.md": partial(repository, "vuln-remediation"),
     "docs/tutorial.md": empty,
+    "docs/how-to/agents-that-vary.md": varying,
     "docs/how-to/bring-your-own-bench.md": summaries,
     "docs/how-to/bring-your-own-system.md": summaries,
     "docs/how-to/ci.md": summaries,
+    "docs/how-to/from-pytest.md": tests_of_an_agent,
     "docs/how-to/gate-an-llm-agent.md": partial(example, "llm-agent"),
     "docs/how-to/gate-an-rl-checkpoint.md": partial(repository, "gridworld-policy"),
     "docs/how-to/gate-existing-logs.md": logs,
+    "docs/how-to/lower-and-several.md": empty,
     "docs/how-to/plan-a-run.md": summaries,
     "docs/how-to/run-the-baseline-too.md": summaries,
     "docs/how-to/search-in-a-loop.md": empty,
