@@ -57,6 +57,26 @@ def test_a_system_reads_its_own_code_and_what_it_is_granted(bench, run, tmp_path
     assert granted.plan_id != refused.plan_id
 
 
+@pytest.mark.parametrize(
+    "wrapped",
+    [
+        "raise OSError(f'cannot connect: {error}') from error",
+        "raise RuntimeError('the model is away')",
+        "raise urllib.error.URLError(error)",
+    ],
+)
+def test_a_client_that_wraps_a_refused_connection_names_the_grant_once(bench, run, wrapped):
+    bench.system(
+        "import socket, urllib.error\n"
+        "try:\n"
+        "    socket.create_connection(('127.0.0.1', 9))\n"
+        "except PermissionError as error:\n"
+        f"    {wrapped}"
+    )
+    said = told(run())
+    assert said.count("sockets unless 'network' is granted") == 1
+
+
 def test_what_a_system_says_of_its_rights_means_nothing(bench, run, tmp_path):
     notes = tmp_path / "notes.txt"
     notes.write_text("noted")

@@ -197,6 +197,8 @@ READING = {
     *("find", "index", "count", "match", "search", "fullmatch"),
 }
 OF_OTHERS = [
+    # Whether a client shows the text of an error that it wraps, or a copy of it, has no field either.
+    ("importer.py", "hint not in str(error)"),
     # What pytest and pytest-timeout say has no field.
     ("reports.py", "crash.message.removeprefix('Failed: ')"),
     ("trials.py", "str(error).endswith('from pytest-timeout.')"),

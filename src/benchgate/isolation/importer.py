@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import sys
+from contextlib import suppress
 from dataclasses import asdict
 from importlib.abc import MetaPathFinder
 from importlib.util import spec_from_file_location
@@ -147,7 +148,7 @@ class _Unlisted(MetaPathFinder):
 
 
 class _Sandboxed:
-    """A system whose errors about files that it may not read say what would let it."""
+    """A system whose errors about what the sandbox refuses say what would let it."""
 
     def __init__(self, system: Any) -> None:
         self._system = system
@@ -158,7 +159,7 @@ class _Sandboxed:
     def __call__(self, case: BenchCase) -> Any:
         try:
             found = self._system(case)
-        except PermissionError as error:
+        except Exception as error:
             _hint(error)
             raise
         return self._awaited(found) if isawaitable(found) else found
@@ -166,13 +167,33 @@ class _Sandboxed:
     async def _awaited(self, found: Awaitable[Any]) -> Any:
         try:
             return await found
-        except PermissionError as error:
+        except Exception as error:
             _hint(error)
             raise
 
 
-def _hint(error: PermissionError) -> None:
+def _hint(error: Exception) -> None:
+    """Say in an error what would let the system, if what the sandbox refused is its cause."""
+    refused = _refused(error)
+    if refused is None:
+        return
     hint = HIDDEN
-    if error.filename is None:
+    if refused.filename is None:
         hint = "at level sandbox some calls are refused, and sockets unless 'network' is granted"
-    error.strerror = f"{error.strerror}; {hint}"
+    refused.strerror = f"{refused.strerror}; {hint}"
+    # Clients wrap what a socket raises, and most have taken its text by then.
+    with suppress(Exception):  # str of a foreign error may raise anything
+        if hint not in str(error):
+            error.args = (f"{error}; {refused}",)
+
+
+def _refused(error: BaseException) -> PermissionError | None:
+    """Return the refusal that an error came from, or the error if it is one."""
+    seen: set[int] = set()
+    cause: BaseException | None = error
+    while cause is not None and id(cause) not in seen:
+        if isinstance(cause, PermissionError):
+            return cause
+        seen.add(id(cause))
+        cause = cause.__cause__ or cause.__context__
+    return None
