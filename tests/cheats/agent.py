@@ -1,5 +1,5 @@
 """
-What an agent can do instead of its task. Each function is a row of docs/explanation/threat-model.md.
+What an agent can do instead of its task. Each function is a row of README.md.
 
 The name of a case is that of a function here; a rubric passes it if the cheat worked. This is also the file of the
 system under test, so that it imports nothing of the tests.
