@@ -3,7 +3,13 @@ Mutation testing of the rubrics: every mutant of ``rubric.py`` and of what it im
 
     python tests/rubrics/mutate.py [CLASS...] [--module NAME] [--floor PERCENT] [--sample SIZE --seed SEED]
 
-``docs/how-to/test-a-rubric.md`` tells what it prints and which tests it runs.
+A mutant is a copy of the class with one thing changed. It is killed if a test fails or takes five times its CPU time,
+and survives otherwise. The script prints a table by module, then each survivor with its difference: a test is missing
+there, or no output shows the change. Name such a mutant in ``details/`` of the class, with the reason. ``--sample``
+draws the same mutants of the same code for one seed, and prints an estimate for all with its 95 % interval.
+
+cosmic-ray changes files in place, so everything runs in a copy of the tree. mutmut 3 changes no constants of a module,
+and finds mutants by the path of their file, which is not the name of a module in a bench.
 """
 
 from __future__ import annotations
