@@ -206,7 +206,7 @@ RULES = {
 
 
 def reached() -> None:
-    """Print the table of docs/how-to/search-in-a-loop.md."""
+    """Print the table of search.md."""
     print("| scores | noise | rule | gain reached of .4 | accepted wrongly | trials paid |")
     print("|---|---|---|---|---|---|")
     policy = {"looks": f"spend:{LOOKS}", "score_range": [0, 1]}

@@ -233,6 +233,11 @@ def varying(root: Path) -> None:
     write(root, "agents/chance.py", CHANCE)
 
 
+def search(root: Path) -> None:
+    """Copy the loops that the page runs."""
+    shutil.copytree(ROOT / "docs/examples/search", root, dirs_exist_ok=True)
+
+
 PROJECTS = {
     "README.md": partial(repository, "vuln-remediation"),
     "docs/tutorial.md": empty,
@@ -247,7 +252,7 @@ PROJECTS = {
     "docs/how-to/lower-and-several.md": empty,
     "docs/how-to/plan-a-run.md": summaries,
     "docs/how-to/run-the-baseline-too.md": summaries,
-    "docs/how-to/search-in-a-loop.md": empty,
+    "docs/how-to/search-in-a-loop.md": search,
     "docs/how-to/gate-plain-vectors.md": partial(summaries, recorded=True),
     "docs/reference/case-toml.md": summaries,
 }
