@@ -19,6 +19,7 @@ from benchgate.statistics import (
 ROOT = Path(__file__).parents[2]
 EXPLANATION = ROOT / "docs" / "explanation"
 PROMISES = (EXPLANATION / "statistics.md").read_text("utf-8")
+ASSUMPTIONS = (EXPLANATION / "assumptions.md").read_text("utf-8")
 RATES = (EXPLANATION / "error-rates.md").read_text("utf-8")
 BENCHMARKS = ROOT / "benchmarks" / "calibration"
 RESULTS = json.loads((BENCHMARKS / "calibration.json").read_text("utf-8"))
@@ -196,7 +197,7 @@ def sentences():
 
 @pytest.mark.parametrize("sentence", list(sentences()))
 def test_a_sentence_has_the_figures_of_the_results(sentence):
-    assert sentence in PROMISES + RATES
+    assert sentence in PROMISES + ASSUMPTIONS + RATES
 
 
 def test_claims_without_a_figure_follow_from_the_results():
