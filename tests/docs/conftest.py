@@ -98,7 +98,6 @@ SUMMARIES = {
         def test_rubric():
             assert SummaryRubric
         """,
-    "bench/summaries/inputs/report-7/report.txt": "Bees dance.\n",
 }
 
 TESTS_OF_AN_AGENT = {
@@ -254,7 +253,6 @@ PROJECTS = {
     "docs/how-to/run-the-baseline-too.md": summaries,
     "docs/how-to/search-in-a-loop.md": search,
     "docs/how-to/gate-plain-vectors.md": partial(summaries, recorded=True),
-    "docs/reference/case-toml.md": summaries,
 }
 """What each page with console sessions starts from."""
 
