@@ -252,7 +252,7 @@ PROJECTS = {
     "docs/how-to/plan-a-run.md": summaries,
     "docs/how-to/run-the-baseline-too.md": summaries,
     "docs/how-to/search-in-a-loop.md": search,
-    "docs/how-to/gate-plain-vectors.md": partial(summaries, recorded=True),
+    "docs/how-to/gate-plain-vectors.md": empty,
 }
 """What each page with console sessions starts from."""
 
