@@ -174,12 +174,8 @@ def repository(name: str, root: Path) -> None:
     (root / ".venv/bin").symlink_to(SCRIPTS)
 
 
-def summaries(root: Path, *, recorded: bool = False) -> None:
-    """
-    Make a class ``summaries``, with a baseline that every other system beats.
-
-    :param recorded: run it once, so that there is a record.
-    """
+def summaries(root: Path) -> None:
+    """Make a class ``summaries``, with a baseline that every other system beats."""
     for path, text in SUMMARIES.items():
         write(root, path, text)
     for number in range(1, 11):
@@ -196,8 +192,6 @@ def summaries(root: Path, *, recorded: bool = False) -> None:
         main(["pin", "1", f"--out={root / 'out'}", f"--bench-root={root / 'bench'}", "--yes"]) == 0
     )
     shutil.rmtree(root / "out")
-    if recorded:
-        run(root)
 
 
 def example(name: str, root: Path) -> None:

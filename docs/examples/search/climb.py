@@ -16,7 +16,10 @@ def quality(setting):
 
 
 def measure(setting):
-    scores = {task: 0.7 - hard + quality(setting) + draw.gauss(0, 0.1) for task, hard in difficulty.items()}
+    scores = {
+        task: 0.7 - hard + quality(setting) + draw.gauss(0, 0.1)
+        for task, hard in difficulty.items()
+    }
     return {task: min(1.0, max(0.0, score)) for task, score in scores.items()}
 
 
