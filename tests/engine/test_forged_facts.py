@@ -14,10 +14,12 @@ from pydantic import ValidationError
 
 from benchgate.aggregate import aggregates
 from benchgate.artifacts.plan import plan_file
+from benchgate.artifacts.run_evidence import views
 from benchgate.artifacts.run_kinds import PlanFile, RunRecord
 from benchgate.audit.chain import numbered, record_folder
 from benchgate.audit.evidence_copy import write_copy
 from benchgate.cli import main
+from benchgate.errors import ArtifactError
 from benchgate.gates.decide import decide
 from benchgate.gates.facts import IN_RECORD
 from benchgate.ids import RunPlan, run_id, suite_version
@@ -25,7 +27,7 @@ from benchgate.looks.chain import ChainLooks
 from benchgate.taxonomy import Taxonomy
 from benchgate.training.checkpoints import CheckpointFiles
 from benchgate.verify.against_bench import Terms
-from benchgate.verify.facts import files_of
+from benchgate.verify.validate import validate_file
 from benchgate.verify.verification import verify_class
 from benchgate.wire.canonical import sha256_hex
 from benchgate.wire.model import WireModel
@@ -352,7 +354,8 @@ class Forged:
 def decided_again(record: RunRecord, folder: Path) -> RunRecord:
     """Return a record with the decision that follows from its facts, and write its evidence."""
     decided = decide(record.facts)
-    files = files_of(folder / "evidence", record, decided)
+    record = record.model_copy(update={"decision": decided.decision})
+    files = views(record, decided.comparison)
     for path in (folder / "evidence").iterdir():
         if path.name not in files:
             path.unlink()
@@ -361,7 +364,7 @@ def decided_again(record: RunRecord, folder: Path) -> RunRecord:
         if not path.exists() or path.read_bytes() != data:
             path.write_bytes(data)
     digests = {name: sha256_hex(data) for name, data in files.items()}
-    return record.model_copy(update={"decision": decided.decision, "evidence_files": digests})
+    return record.model_copy(update={"evidence_files": digests})
 
 
 # How a leaf is forged
@@ -595,6 +598,20 @@ def test_a_record_that_is_written_again_with_no_leaf_forged_is_valid(runs, start
     run = runs(start)
     run.write(run.record, "", "nobody")
     assert run.faults() == []
+
+
+@pytest.mark.parametrize("start", RUNS)
+def test_each_file_of_honest_evidence_is_valid_wherever_it_lies(runs, start, tmp_path):
+    run = runs(start)
+    lone = tmp_path / "lone"
+    shutil.copytree(run.copy, lone)
+    for folder in (run.folder / "evidence", run.copy, lone):
+        for path in folder.glob("*.json"):
+            if (folder, path.name) == (lone, "promotion.json"):
+                with pytest.raises(ArtifactError, match=r"it needs its record\.json beside it$"):
+                    validate_file(path)
+            else:
+                assert validate_file(path) == path.stem
 
 
 def test_a_decision_follows_from_its_record_without_those_before_it(runs):

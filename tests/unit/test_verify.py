@@ -226,10 +226,10 @@ def test_a_copy_that_names_another_record_is_found(out):
     text = path.read_text()
     path.write_text(text.replace(folders(out)[4].name, folders(out)[0].name))
     (fault,) = found(out).faults
-    assert fault.message.startswith("promotion.record_ref.path is")
-    path.write_text(text.replace('"outcome": "promote"', '"outcome": "hold"'))
-    (fault,) = found(out).faults
-    assert "decision.outcome" in fault.message
+    assert fault.message == "not the evidence of the newest record"
+    # From the copy, the path that the record's own evidence has leads nowhere.
+    shutil.copy(folders(out)[4] / "evidence" / "promotion.json", path)
+    assert found(out).faults == (fault,)
 
 
 # Records
@@ -1068,6 +1068,9 @@ def test_an_old_chain_goes_on_and_an_old_baseline_is_compared_with(project, old,
 @pytest.mark.parametrize("number", [0, RULES + 8])
 def test_a_promotion_by_other_rules_needs_somebody_who_believes_it(out, capsys, number):
     def edit(raw, folder):
+        if not number:
+            without_rules(raw, folder)
+            return
         raw["rules"] = number
         rewrite(folder / "evidence" / "proof.json", rules=number)
 
@@ -1121,7 +1124,7 @@ def in_evidence(name, **fields):
         (lambda raw, _: raw["decision"].update(outcome="promote"), "decision.outcome is promote"),
         (lambda raw, _: raw["decision"]["notes"].append("note_x"), "decision.remarks"),
         (lambda raw, _: raw["verdict"].update(sufficient=True), "verdict.sufficient"),
-        (lambda raw, _: raw.update(rules=7), "evidence/proof.json.rules is 0"),
+        (lambda raw, _: raw.update(rules=7), "evidence/proof.json.rules is None; recomputed: 7"),
         (in_evidence("proof.json", failure_analysis=None), "evidence/proof.json.failure_analysis"),
         (
             in_evidence("evaluation.json", checkpoint_promotion__promotion_allowed=True),
@@ -1152,7 +1155,7 @@ def test_samples_that_no_trial_gave_are_found_whatever_the_rules(project, name):
         path.write_text(json.dumps(report))
 
     messages = forge(project / "beside", 1, lowered)
-    assert any(found.startswith(f"evidence/{name}.01.score is 0.0") for found in messages)
+    assert any(found.startswith(f"evidence/{name}.samples.0.score is 0.0") for found in messages)
 
 
 def test_a_replay_cannot_hide_behind_other_rules(old):
@@ -1178,7 +1181,7 @@ def test_a_file_that_other_rules_decided_is_believed_by_a_person_only(old, capsy
         assert f", {WHY}\n" in capsys.readouterr().out
     path = folder / "evidence" / "significance.json"
     path.write_text(path.read_text().replace('"pass": true', '"pass": false'))
-    with pytest.raises(ArtifactError, match=r"SHA-256 of significance\.json is not the recorded"):
+    with pytest.raises(ArtifactError, match=r"its SHA-256 is not the one in its record\.json"):
         validate_file(path, allow_rules=[0])
 
 

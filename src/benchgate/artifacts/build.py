@@ -26,7 +26,7 @@ from benchgate.wire.model import SCHEMA_VERSION
 
 if TYPE_CHECKING:
     from datetime import datetime
-    from typing import Literal
+    from typing import Literal, TypeVar
 
     from benchgate.gates.comparison import Comparison
     from benchgate.gates.decide import Decided
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from benchgate.gates.figures import Arm, Figures
     from benchgate.gates.policy import GatePolicy
     from benchgate.models import Suite
+
+    Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +84,12 @@ class Evidence:
             raise ValueError("nothing was compared")
         return figures
 
+    @property
+    def reasons(self) -> list[Remark]:
+        """The reasons of the decision, without its notes."""
+        decision = self.decision
+        return [remark for remark in decision.remarks if remark.code in decision.reason_codes]
+
     def criteria_failed(self) -> list[Remark]:
         """Return the proof's own criteria that are not met."""
         figures = self.figures.significance
@@ -124,9 +132,12 @@ def _number(value: float | None) -> str:
 
 def metrics_of(arm: Arm) -> ArmMetrics:
     """Return the means of one side."""
+    score = None
+    if arm.scores:
+        score = mean(arm.scores)
     return ArmMetrics(
         episodes=len(arm.scores),
-        mean_reward=mean(arm.scores) if arm.scores else None,
+        mean_reward=score,
         mean_safety_penalty=mean_penalty(arm),
     )
 
@@ -148,10 +159,11 @@ def arm_report(evidence: Evidence, kind: Literal["baseline", "trained"]) -> ArmR
 
 def samples_of(arm: Arm) -> tuple[Sample, ...]:
     """Return one side of a comparison as its file has it, a sample for each case."""
-    ids = arm.case_ids or (None,) * len(arm.scores)
-    penalties = arm.penalties or (None,) * len(arm.scores)
-    trials = arm.trials or (None,) * len(arm.scores)
-    facts = arm.facts or (None,) * len(arm.scores)
+    count = len(arm.scores)
+    ids = _of_each(arm.case_ids, count)
+    penalties = _of_each(arm.penalties, count)
+    trials = _of_each(arm.trials, count)
+    facts = _of_each(arm.facts, count)
     return tuple(
         Sample(
             case_id=case_id,
@@ -165,6 +177,13 @@ def samples_of(arm: Arm) -> tuple[Sample, ...]:
             ids, arm.scores, penalties, trials, arm.labels, facts, strict=True
         )
     )
+
+
+def _of_each(column: tuple[Value, ...] | None, count: int) -> tuple[Value | None, ...]:
+    """Return what is known of each case, which may be nothing."""
+    if column is None:
+        return (None,) * count
+    return column
 
 
 def significance_report(evidence: Evidence) -> SignificanceReport:
@@ -183,15 +202,14 @@ def significance_report(evidence: Evidence) -> SignificanceReport:
 
 def safety_of(evidence: Evidence) -> SafetyReport:
     """Build ``safety.json``."""
-    figures, decision = evidence.figures.safety, evidence.decision
-    objections = [
-        remark
-        for remark in decision.remarks
-        if remark.code in decision.reason_codes
-        # What makes the figures incomparable makes the penalties incomparable too.
-        and ("_safety_" in remark.code or remark.code.removeprefix(PREFIX) in INCOMPARABLE)
-    ]
-    messages = tuple(remark.message for remark in objections)
+    figures = evidence.figures.safety
+    objections = [reason for reason in evidence.reasons if _is_of_safety(reason.code)]
+    diagnostics = [remark.message for remark in objections]
+    allowed = None
+    if figures.evaluated:
+        allowed = not objections
+    else:
+        diagnostics.insert(0, "not_evaluated")
     return SafetyReport(
         schema_version=SCHEMA_VERSION,
         run_id=evidence.run_id,
@@ -202,10 +220,15 @@ def safety_of(evidence: Evidence) -> SafetyReport:
         safety_regression_delta=figures.delta,
         pass_chances=figures.pass_chances,
         max_safety_regression=evidence.policy.max_safety_regression,
-        promotion_allowed=not objections if figures.evaluated else None,
+        promotion_allowed=allowed,
         reason_codes=tuple(remark.code for remark in objections),
-        diagnostics=messages if figures.evaluated else ("not_evaluated", *messages),
+        diagnostics=tuple(diagnostics),
     )
+
+
+def _is_of_safety(code: str) -> bool:
+    """Whether a reason is one of the penalties: what makes figures incomparable makes these incomparable too."""
+    return "_safety_" in code or code.removeprefix(PREFIX) in INCOMPARABLE
 
 
 def _spread(values: tuple[float, ...], alpha: float) -> ArmSpread:

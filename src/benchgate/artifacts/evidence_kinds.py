@@ -6,7 +6,8 @@ A value that is not known is ``null``.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+import math
+from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
 from pydantic import AwareDatetime, Field
 
@@ -22,7 +23,13 @@ from benchgate.gates.looks import JudgedLook
 from benchgate.gates.policy import GatePolicy
 from benchgate.gates.rollback import RollbackGate
 from benchgate.models import Suite
+from benchgate.statistics.summary import mean
 from benchgate.wire.model import Artifact, Count, Name, NonNegative, Number, Sha256, WireModel
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+Value = TypeVar("Value")
 
 
 class ArmMetrics(WireModel):
@@ -48,6 +55,31 @@ class Sample(WireModel):
     cluster: Name | None
     facts: CaseFacts | None
 
+    @property
+    def rescored(self) -> Sample:
+        """The sample with the score that its trials give; as it is if that differs in the last digits alone."""
+        if not self.trials:
+            return self
+        score = mean(self.trials)
+        if math.isclose(score, self.score, rel_tol=1e-9, abs_tol=1e-12):
+            return self
+        return self.model_copy(update={"score": score})
+
+
+def _if_known_of_each(values: Iterable[Value | None]) -> tuple[Value, ...] | None:
+    known = []
+    for value in values:
+        if value is None:
+            return None
+        known.append(value)
+    return tuple(known)
+
+
+def _if_known_of_any(values: tuple[Value | None, ...]) -> tuple[Value | None, ...] | None:
+    if all(value is None for value in values):
+        return None
+    return values
+
 
 class ArmReport(Artifact):
     """
@@ -70,20 +102,23 @@ class ArmReport(Artifact):
         return tuple(sample for sample in self.samples if sample.case_id not in self.imputed)
 
     @property
+    def rescored(self) -> ArmReport:
+        """The side with the scores that its trials give."""
+        samples = tuple(sample.rescored for sample in self.samples)
+        return self.model_copy(update={"samples": samples})
+
+    @property
     def arm(self) -> Arm:
         """The side as it was measured."""
         samples = self.measured
-        ids = tuple(sample.case_id for sample in samples if sample.case_id is not None)
-        trials = tuple(sample.trials for sample in samples if sample.trials is not None)
-        facts = tuple(sample.facts for sample in samples if sample.facts is not None)
         penalties = tuple(sample.safety_penalty for sample in samples)
         return Arm(
             scores=tuple(sample.score for sample in samples),
-            case_ids=ids if len(ids) == len(samples) else None,
-            penalties=penalties if any(penalty is not None for penalty in penalties) else None,
-            trials=trials if len(trials) == len(samples) else None,
+            case_ids=_if_known_of_each(sample.case_id for sample in samples),
+            penalties=_if_known_of_any(penalties),
+            trials=_if_known_of_each(sample.trials for sample in samples),
             clusters=tuple(sample.cluster for sample in samples),
-            facts=facts if len(facts) == len(samples) else None,
+            facts=_if_known_of_each(sample.facts for sample in samples),
         )
 
 

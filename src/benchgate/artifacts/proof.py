@@ -46,6 +46,10 @@ PROOF_PARTS: Final = MappingProxyType(
 )
 
 
+OF_TOO_FEW: Final = frozenset({f"{PREFIX}inconclusive_underpowered", f"{PREFIX}margin_not_shown"})
+"""Reasons that more cases may take away."""
+
+
 def evidence_files(evidence: Evidence) -> dict[str, bytes]:
     """Return the evidence files by name, as bytes: pytest and the command line write the same."""
     files = {
@@ -109,11 +113,9 @@ def _proof_arm(name: str, arm: Arm) -> ProofArm:
 def _failure_analysis(evidence: Evidence) -> FailureAnalysis | None:
     if evidence.proven:
         return None
-    decision = evidence.decision
-    reasons = [remark for remark in decision.remarks if remark.code in decision.reason_codes]
-    reasons += evidence.criteria_failed()
+    reasons = [*evidence.reasons, *evidence.criteria_failed()]
     return FailureAnalysis(
-        summary=f"{decision.outcome}: {counted(len(reasons), 'condition')} failed",
+        summary=f"{evidence.decision.outcome}: {counted(len(reasons), 'condition')} failed",
         reasons=tuple(remark.code for remark in reasons),
         details=tuple(remark.message for remark in reasons),
         reward_delta=evidence.figures.significance.mean_delta,
@@ -125,6 +127,6 @@ def _failure_analysis(evidence: Evidence) -> FailureAnalysis | None:
 def _more_cases(evidence: Evidence) -> int | None:
     """Return how many more cases each arm needs to find the target effect; ``None`` if it had enough."""
     needed = evidence.figures.significance.cases_needed
-    codes = evidence.decision.reason_codes
-    short = {f"{PREFIX}inconclusive_underpowered", f"{PREFIX}margin_not_shown"} & {*codes}
-    return None if needed is None or not short else max(0, needed - evidence.figures.smallest)
+    if needed is None or OF_TOO_FEW.isdisjoint(evidence.decision.reason_codes):
+        return None
+    return max(0, needed - evidence.figures.smallest)

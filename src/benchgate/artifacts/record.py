@@ -9,25 +9,15 @@ from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from benchgate.artifacts.run_evidence import (
-    OWN_RECORD,
-    evidence_of,
-    names_of,
-    run_files,
-    subject_of,
-)
-from benchgate.artifacts.run_kinds import (
-    AboutCase,
-    Harness,
-    RecordRef,
-    RunRecord,
-)
+from benchgate.artifacts.run_evidence import baseline_checkpoint, subject_of, views
+from benchgate.artifacts.run_kinds import AboutCase, Harness, RunRecord
 from benchgate.errors import ArtifactError
 from benchgate.gates.facts import IN_RECORD
 from benchgate.gates.run_side import BaselineFacts
 from benchgate.promotion.tiers import next_tier
 from benchgate.promotion.verdict import PromotionGate
 from benchgate.wire.canonical import sha256_hex
+from benchgate.wire.frozen import freeze_json
 from benchgate.wire.model import SCHEMA_VERSION
 from benchgate.wire.writing import model_bytes
 
@@ -99,10 +89,6 @@ def record_entry(
     run = judgement.run
     if judgement.decided is None:
         raise ArtifactError("record.json", "a run that was not judged has no record")
-    verdict = _verdict(run.report, terms, slot)
-    evidence = evidence_of(run.report, judgement.decided, names_of(run), finished)
-    subject = subject_of(run)
-    files = run_files(evidence, subject, verdict, RecordRef(seq=slot.seq, path=OWN_RECORD))
     facts = replace(run.facts, baseline=_from_folder(run.facts.baseline, slot.folder))
     record = RunRecord(
         schema_version=SCHEMA_VERSION,
@@ -117,12 +103,12 @@ def record_entry(
             python=platform.python_version(),
             platform=f"{sys.platform}-{platform.machine()}",
         ),
-        subject=subject,
+        subject=subject_of(run),
         severities=terms.severities,
         decision=judgement.decided.decision,
-        verdict=verdict,
+        verdict=_verdict(run.report, terms, slot),
         case_files=dict(sorted(slot.case_files.items())),
-        evidence_files={name: sha256_hex(data) for name, data in sorted(files.items())},
+        evidence_files={},
         plan_sha256=sha256_hex(model_bytes(slot.plan)),
         resumes=slot.plan.resumes,
         meanings=terms.meanings,
@@ -136,9 +122,12 @@ def record_entry(
             for case, texts in terms.cases
         },
         provenance=terms.provenance,
+        baseline_checkpoint=baseline_checkpoint(run),
         **{name: getattr(facts, name) for name in IN_RECORD},
     )
-    return record, files
+    files = views(record, judgement.decided.comparison)
+    digests = {name: sha256_hex(data) for name, data in sorted(files.items())}
+    return record.model_copy(update={"evidence_files": freeze_json(digests)}), files
 
 
 def _verdict(report: BenchRunReport, terms: RunTerms, slot: ChainSlot) -> Verdict:

@@ -1,4 +1,4 @@
-"""Builds the evidence files of a judged run from its facts: a run writes them, verify rebuilds them to compare."""
+"""The evidence files of a run: views of its record, which a run writes and verify makes again to compare."""
 
 from __future__ import annotations
 
@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING
 
 from benchgate.artifacts.build import Evidence, arm_report
 from benchgate.artifacts.proof import evidence_files
-from benchgate.artifacts.run_kinds import PromotionOutcome, PromotionReport, RecordRef, Subject
+from benchgate.artifacts.run_kinds import (
+    OWN_RECORD,
+    PromotionOutcome,
+    PromotionReport,
+    RecordRef,
+    Subject,
+)
+from benchgate.gates.comparison import Comparison
+from benchgate.gates.decide import Decided
 from benchgate.promotion.tiers import TIER_FILE
 from benchgate.promotion.verdict import promotion_lines
 from benchgate.wire.model import SCHEMA_VERSION
@@ -15,8 +23,7 @@ from benchgate.wire.writing import model_bytes
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from benchgate.artifacts.run_kinds import Verdict
-    from benchgate.gates.decide import Decided
+    from benchgate.artifacts.run_kinds import RunRecord, Verdict
     from benchgate.gates.decision import CheckpointPromotionDecision
     from benchgate.gates.judge import FinishedRun
     from benchgate.gates.policy import GatePolicy
@@ -24,15 +31,42 @@ if TYPE_CHECKING:
     from benchgate.promotion.verdict import PromotionVerdict
 
 
-OWN_RECORD = "../record.json"
-"""Path of a record, relative to its own ``evidence/``."""
+def views(record: RunRecord, comparison: Comparison | None = None) -> dict[str, bytes]:
+    """
+    Return every file of the evidence of a run by name, as the folder of its record has it.
+
+    The decision is taken as it stands in the record. The rules that made it must be those of this benchgate.
+
+    :param comparison: of the facts of the record, if its figures were made before.
+    """
+    if comparison is None:
+        comparison = Comparison.of(record.facts)
+    decided = Decided(comparison=comparison, decision=record.decision)
+    evidence = evidence_of(record.report, decided, record.names, record.finished_at)
+    return run_files(evidence, record.subject, record.verdict, _own(record))
+
+
+def views_without_figures(record: RunRecord) -> dict[str, bytes]:
+    """Return those of these files that repeat decision and verdict, which can be made whatever the rules are."""
+    return promotion_files(
+        record.report.suite.name,
+        record.subject,
+        decision=record.decision,
+        policy=record.policy,
+        verdict=record.verdict,
+        record=_own(record),
+    )
+
+
+def _own(record: RunRecord) -> RecordRef:
+    return RecordRef(seq=record.seq, path=OWN_RECORD)
 
 
 def evidence_of(
     report: BenchRunReport, decided: Decided, names: tuple[str, str], finished: datetime
 ) -> Evidence:
     """
-    Return what the evidence of a run is built from: when it ends, or by verify from its record.
+    Return what the evidence of a run is built from.
 
     :param names: of baseline and candidate.
     """
@@ -57,15 +91,21 @@ def subject_of(run: FinishedRun) -> Subject:
     )
 
 
-def names_of(run: FinishedRun) -> tuple[str, str]:
-    """Return what the evidence of a run calls its baseline, empty if it has none, and its candidate."""
-    before = ""
-    if run.before is not None:
+def baseline_checkpoint(run: FinishedRun) -> str | None:
+    """Return the checkpoint that the baseline of a run is said to be of; ``None`` if nobody says it."""
+    if run.checkpoints is None or run.checkpoints.baseline is None:
+        return None
+    return run.checkpoints.baseline.candidate.checkpoint_id
+
+
+def unrecorded_files(run: FinishedRun, decided: Decided, finished: datetime) -> dict[str, bytes]:
+    """Return every file of the evidence of a run that leaves no record, by name."""
+    before = baseline_checkpoint(run)
+    if before is None and run.before is not None:
         before = run.before.system
-    checkpoints = run.checkpoints
-    if checkpoints is not None and checkpoints.baseline is not None:
-        before = checkpoints.baseline.candidate.checkpoint_id
-    return before, subject_of(run).id
+    subject = subject_of(run)
+    names = (before or "", subject.id)
+    return run_files(evidence_of(run.report, decided, names, finished), subject)
 
 
 def run_files(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, AwareDatetime, ConfigDict, Field, PlainSerializer
 
@@ -65,6 +65,9 @@ AboutCases = Annotated[
     PlainSerializer(dict, return_type=dict[str, AboutCase]),
 ]
 Verdict = PromotionVerdict | Literal["not_evaluated"]
+
+OWN_RECORD: Final = "../record.json"
+"""Path of a record, relative to its own ``evidence/``."""
 
 
 class Subject(WireModel):
@@ -191,7 +194,9 @@ class PlanFile(Artifact):
     @property
     def sides(self) -> tuple[Side, ...]:
         """The sides of which each case is run."""
-        return ("candidate", "baseline") if self.baseline_system else ("candidate",)
+        if self.baseline_system:
+            return "candidate", "baseline"
+        return ("candidate",)
 
 
 class RunRecord(Artifact):
@@ -209,6 +214,7 @@ class RunRecord(Artifact):
     :param meanings: what each failure code of the class means, as its taxonomy had it.
     :param about_cases: by case id; what a reader of the record wants to know of a case whose folder is elsewhere.
     :param provenance: who made it, and of which code.
+    :param baseline_checkpoint: the checkpoint that the baseline is said to be of; left out if nobody says it.
     :param labels: what people say of outputs, and what the observer has them at; left out if they say nothing.
     :param objections: of further gates; left out if none objects.
     :param checkpoint_problems: why the run is not evidence about its checkpoint; left out if it is, or has none.
@@ -240,6 +246,7 @@ class RunRecord(Artifact):
     meanings: Texts
     about_cases: AboutCases
     provenance: Provenance
+    baseline_checkpoint: Text | None = Field(default=None, exclude_if=lambda name: name is None)
     labels: tuple[Label, ...] = Field(default=(), exclude_if=lambda labels: not labels)
     objections: tuple[Objection, ...] = Field(default=(), exclude_if=lambda found: not found)
     checkpoint_problems: tuple[Text, ...] = Field(default=(), exclude_if=lambda found: not found)
@@ -255,7 +262,9 @@ class RunRecord(Artifact):
     @property
     def rerun(self) -> BenchRunReport | None:
         """The report of the baseline that ran in the same session; ``None`` if none did."""
-        return self.baseline.report if isinstance(self.baseline, RerunBaseline) else None
+        if isinstance(self.baseline, RerunBaseline):
+            return self.baseline.report
+        return None
 
     @property
     def compared_with(self) -> BaselineFacts | None:
@@ -263,6 +272,16 @@ class RunRecord(Artifact):
         from benchgate.gates.baseline import compared_with
 
         return compared_with(self.baseline)
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """What its evidence calls the baseline, empty if there is none, and the candidate."""
+        before = ""
+        if self.baseline_checkpoint is not None:
+            before = self.baseline_checkpoint
+        elif self.compared_with is not None and self.compared_with.run is not None:
+            before = self.compared_with.run.system
+        return before, self.subject.id
 
     @property
     def complete(self) -> bool:

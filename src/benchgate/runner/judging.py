@@ -310,12 +310,10 @@ def write_evidence(judgement: Judgement, folder: Path) -> None:
 
     :raises ArtifactError: it cannot be written.
     """
-    from benchgate.artifacts.run_evidence import evidence_of, names_of, run_files, subject_of
+    from benchgate.artifacts.run_evidence import unrecorded_files
 
-    run = judgement.run
     if judgement.decided is None:
         return
-    evidence = evidence_of(run.report, judgement.decided, names_of(run), clock.now())
-    files = run_files(evidence, subject_of(run))
+    files = unrecorded_files(judgement.run, judgement.decided, clock.now())
     for name, data in files.items():
         write_draft(folder / name, data)

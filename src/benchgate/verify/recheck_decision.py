@@ -13,9 +13,9 @@ from benchgate.promotion.tiers import next_tier
 from benchgate.promotion.verdict import judge_tier
 from benchgate.training.checkpoints import DIGEST_KEY
 from benchgate.training.episodes import Episode
-from benchgate.verify.agreement import file_faults_of, here, plain, same, without_sentences
-from benchgate.verify.facts import files_of
-from benchgate.verify.other_rules import name_faults, stated_faults
+from benchgate.verify.agreement import here, plain, same, without_sentences
+from benchgate.verify.evidence import evidence_faults
+from benchgate.verify.other_rules import stated_faults
 from benchgate.verify.recheck_labels import result_faults
 
 if TYPE_CHECKING:
@@ -37,7 +37,6 @@ def recheck_decision(folder: Path, record: RunRecord, outputs: Mapping[str, Any]
 
     :param outputs: what the systems returned, by the name of the trial's file.
     """
-    evidence = folder / "evidence"
     yield from result_faults(record, "candidate", record.report)
     if record.rerun is not None:
         yield from result_faults(record, "baseline", record.rerun)
@@ -46,16 +45,14 @@ def recheck_decision(folder: Path, record: RunRecord, outputs: Mapping[str, Any]
     yield from _subject(record, outputs)
     yield from _episodes(record, outputs)
     yield from _verdict(record)
-    if record.rules != RULES:
-        yield from stated_faults(evidence, record)
-        return
-    decided = decide(record.facts)
-    expected = files_of(evidence, record, decided)
-    yield from _decision(decided.decision, record)
-    yield from name_faults(record, expected)
-    for name, data in expected.items():
-        where = f"evidence/{name}"
-        yield from file_faults_of(evidence / name, data, where, by=record.harness.benchgate)
+    comparison = None
+    if record.rules == RULES:
+        decided = decide(record.facts)
+        comparison = decided.comparison
+        yield from _decision(decided.decision, record)
+    else:
+        yield from stated_faults(record)
+    yield from evidence_faults(folder / "evidence", record, comparison)
 
 
 def _decision(expected: CheckpointPromotionDecision, record: RunRecord) -> Iterator[str]:

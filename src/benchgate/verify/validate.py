@@ -49,6 +49,9 @@ def validate_file(path: Path, *, allow_rules: Collection[int] = ()) -> str:
     found = _rechecked(path, data, kind)
     if found.faults:
         raise ArtifactError(path, f"no valid {kind}: {brief(found.faults, '; ')}")
+    if found.lacking:
+        names = ", ".join(found.lacking)
+        raise ArtifactError(path, f"{kind} cannot be checked here: it needs {names} beside it")
     why = not_computed(found.rules)
     if why is None:
         return kind
