@@ -1135,6 +1135,10 @@ def in_evidence(name, **fields):
             "evidence/significance.json.policy.alpha",
         ),
         (in_evidence("promotion.json", policy__alpha=0.01), "evidence/promotion.json.policy.alpha"),
+        (
+            in_evidence("significance.json", significance=None),
+            "its facts cannot be rechecked: Unreadable",
+        ),
     ],
 )
 def test_what_no_rule_changes_is_compared(old, edit, message):

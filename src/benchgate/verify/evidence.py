@@ -8,8 +8,8 @@ from benchgate.artifacts.run_evidence import views
 from benchgate.artifacts.run_kinds import OWN_RECORD, PromotionReport, RunRecord
 from benchgate.errors import Unreadable
 from benchgate.gates.rules import RULES
+from benchgate.verify.facts import held_alone
 from benchgate.verify.held import Held
-from benchgate.verify.lone_folder import held_alone
 from benchgate.verify.other_rules import stated_views
 from benchgate.wire.files import read_bytes
 from benchgate.wire.parsing import MAX_JSON_BYTES
@@ -27,7 +27,7 @@ def evidence_faults(
     """
     Yield which evidence files a record lacks, which are none of its run, and where the others differ from its views.
 
-    :param comparison: as of :func:`held_by`.
+    :param comparison: of the facts of the record.
     """
     by_record = _held_by(record, evidence, comparison)
     for name in sorted(record.evidence_files.keys() - by_record.views.keys()):

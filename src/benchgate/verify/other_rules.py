@@ -11,7 +11,13 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.artifacts.build import metrics_of, samples_of
-from benchgate.artifacts.evidence_kinds import ArmReport
+from benchgate.artifacts.evidence_kinds import (
+    ArmReport,
+    EvaluationReport,
+    ProofBundle,
+    SafetyReport,
+    SignificanceReport,
+)
 from benchgate.artifacts.proof import PROOF_PARTS
 from benchgate.artifacts.run_evidence import views_without_figures
 from benchgate.gates.baseline import arm
@@ -23,12 +29,22 @@ if TYPE_CHECKING:
 
     from benchgate.artifacts.run_kinds import RunRecord
     from benchgate.gates.figures import Arm
-
+    from benchgate.wire.model import Artifact
 
 Parts = dict[str, dict[str, Any]]
 """A part of the content of each file, by name."""
 
 SIDES: Final = ("baseline.json", "trained.json")
+PROOF: Final[dict[str, type[Artifact]]] = {
+    "baseline.json": ArmReport,
+    "trained.json": ArmReport,
+    "significance.json": SignificanceReport,
+    "safety.json": SafetyReport,
+    "proof.json": ProofBundle,
+}
+"""A proof, and the files that it refers to."""
+OF_A_COMPARISON: Final[dict[str, type[Artifact]]] = {**PROOF, "evaluation.json": EvaluationReport}
+"""Every file that only a comparison has."""
 
 
 def stated_faults(record: RunRecord) -> Iterator[str]:
@@ -53,14 +69,14 @@ def stated_views(record: RunRecord, evidence: Path) -> dict[str, bytes]:
     """
     Return what is in the evidence of a record as far as no rules change it, by the name of the file.
 
-    Which files of a comparison there are is for the rules to say.
+    Which files of a comparison there are is for the rules to say, but each has all of its fields.
 
     :param evidence: the folder of it.
-    :raises Unreadable: a side of it cannot be read.
+    :raises Unreadable: one of them cannot be read.
     """
     stated = {
-        name: ArmReport.read_file(evidence / name, "side of a comparison")
-        for name in SIDES
+        name: model.read_file(evidence / name, "evidence")
+        for name, model in OF_A_COMPARISON.items()
         if name in record.evidence_files
     }
     parts = unruled(stated, _sides(record))
@@ -75,7 +91,7 @@ def stated_views(record: RunRecord, evidence: Path) -> dict[str, bytes]:
     parts["proof.json"]["rules"] = record.rules or None  # left out by rules 0
     if not decision.promotion_allowed:
         parts["proof.json"]["failure_analysis"] = {}
-    there = {name: part for name, part in parts.items() if name in record.evidence_files}
+    there = {name: parts[name] for name in stated}
     return as_bytes(there) | views_without_figures(record)
 
 
@@ -83,7 +99,7 @@ def unruled(stated: Mapping[str, Any], of_run: Mapping[str, Arm] | None = None) 
     """
     Return what is in the files of a comparison as far as no rules change it, by name.
 
-    :param stated: what is in the files of the sides, by name.
+    :param stated: what is in the files, by name.
     :param of_run: the sides likewise, as the record of their run has them.
     """
     known = of_run or {}

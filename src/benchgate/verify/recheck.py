@@ -16,6 +16,7 @@ from benchgate.gates.baseline import FILE_NAME
 from benchgate.gates.rules import RULES
 from benchgate.verify.agreement import plain, same
 from benchgate.verify.evidence import held
+from benchgate.verify.other_rules import OF_A_COMPARISON
 from benchgate.verify.recheck_record import recheck_record
 
 if TYPE_CHECKING:
@@ -24,15 +25,7 @@ if TYPE_CHECKING:
 
     from benchgate.wire.model import WireModel
 
-EVIDENCE: Final = (
-    "baseline",
-    "trained",
-    "significance",
-    "safety",
-    "evaluation",
-    "proof",
-    "promotion",
-)
+EVIDENCE: Final = {name.removesuffix(".json") for name in (*OF_A_COMPARISON, "promotion.json")}
 
 
 class Rechecked(NamedTuple):

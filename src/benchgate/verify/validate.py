@@ -51,7 +51,7 @@ def validate_file(path: Path, *, allow_rules: Collection[int] = ()) -> str:
         raise ArtifactError(path, f"no valid {kind}: {brief(found.faults, '; ')}")
     if found.lacking:
         names = ", ".join(found.lacking)
-        raise ArtifactError(path, f"{kind} cannot be checked here: it needs {names} beside it")
+        raise ArtifactError(path, f"{kind} cannot be checked here: it needs {names}")
     why = not_computed(found.rules)
     if why is None:
         return kind

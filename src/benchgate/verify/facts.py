@@ -1,4 +1,4 @@
-"""What can be checked of evidence whose record is not there: by the facts in the files that lie side by side."""
+"""Finds the facts of evidence whose record is not there, in the files that lie side by side, and what follows."""
 
 from __future__ import annotations
 
@@ -6,12 +6,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.artifacts.build import Evidence
-from benchgate.artifacts.evidence_kinds import (
-    ArmReport,
-    ProofBundle,
-    SafetyReport,
-    SignificanceReport,
-)
 from benchgate.artifacts.proof import PROOF_PARTS, evidence_files
 from benchgate.gates.conditions import OF_RUN
 from benchgate.gates.decide import decide
@@ -19,30 +13,23 @@ from benchgate.gates.decision import PREFIX, Objection
 from benchgate.gates.facts import VectorFacts
 from benchgate.gates.rules import RULES
 from benchgate.verify.held import Held
-from benchgate.verify.other_rules import SIDES, as_bytes, side_part, unruled
+from benchgate.verify.other_rules import PROOF, SIDES, as_bytes, side_part, unruled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from benchgate.wire.model import Artifact
+    from benchgate.artifacts.evidence_kinds import ProofBundle, SignificanceReport
+
 
 GATE: Final = "gate:"
-PROOF: Final[dict[str, type[Artifact]]] = {
-    "baseline.json": ArmReport,
-    "trained.json": ArmReport,
-    "significance.json": SignificanceReport,
-    "safety.json": SafetyReport,
-    "proof.json": ProofBundle,
-}
-"""A proof, and the files that it refers to: these have the facts of a comparison, and from these all else follows."""
 FOLLOWING: Final = ("significance.json", "safety.json", "evaluation.json", "proof.json")
 """The files that say what follows from both sides."""
 
 
 def held_alone(path: Path, kind: str) -> Held:
     """
-    Return what evidence without a record is held against: what follows from the facts beside it.
+    Return what evidence without a record is held against: what follows from a proof and the files that it refers to.
 
     The samples of a side give its means. Everything else needs the other files of the comparison.
 
@@ -58,7 +45,7 @@ def held_alone(path: Path, kind: str) -> Held:
         rules = there["proof.json"].rules
         stated = there["proof.json"].artifact_sha256.model_dump()
         digests = {name: stated[part] for part, name in PROOF_PARTS.items()}
-    lacking: dict[str, tuple[str, ...]] = {"promotion.json": ("its record.json",)}
+    lacking: dict[str, tuple[str, ...]] = {"promotion.json": ("the record that it names",)}
     if missing:
         views = as_bytes({name: side_part(there[name]) for name in SIDES if name in there})
         lacking |= dict.fromkeys(FOLLOWING, missing)
