@@ -53,16 +53,22 @@ def few(names: Iterable[str], most: int = 5) -> str:
     return text
 
 
+def bounded(problems: Iterable[str], joint: str = "\n") -> list[str]:
+    """Return as many of the first problems as a message may have, each cut if it is too long."""
+    room = MAX_MESSAGE - 250  # for the count, and for the path that the message may begin with
+    shown: list[str] = []
+    for problem in problems:
+        room -= len(joint) + len(problem)
+        if len(shown) == MAX_PROBLEMS or (room < 0 and shown):
+            break
+        shown.append(excerpt(problem, MAX_MESSAGE - 250))
+    return shown
+
+
 def brief(problems: Iterable[str], joint: str = "\n") -> str:
     """Join problems into one text: as many of the first ones as a message may have; the rest is counted."""
     every = list(problems)
-    room = MAX_MESSAGE - 250  # for the count, and for the path that the message may begin with
-    shown: list[str] = []
-    for problem in every[:MAX_PROBLEMS]:
-        room -= len(joint) + len(problem)
-        if room < 0 and shown:
-            break
-        shown.append(excerpt(problem, MAX_MESSAGE - 250))
+    shown = bounded(every, joint)
     more = len(every) - len(shown)
     if more:
         shown.append(f"... and {more} more")

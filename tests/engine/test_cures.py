@@ -9,19 +9,22 @@ from pathlib import Path
 import pytest
 
 from benchgate.cli import main
-from benchgate.gates.cures import HIGHER_CAP, NO_RERUNS, RESUME, cure
+from benchgate.gates.cures import cure
 from benchgate.gates.judge import judge
 from benchgate.interop import read
 from benchgate.interop.reports import LogTerms, report_of
+from benchgate.sentences.says import says
+
+HIGHER_CAP = says("cure.higher_cap")
 
 
 def test_a_cap_is_cured_by_a_higher_cap(echo):
     run = echo.run(max_cost_usd=0.3, baseline=None)
-    assert run.judgement.decision.next_step == HIGHER_CAP
-    assert "--resume --max-cost-usd=USD" in HIGHER_CAP
+    assert run.judgement.decision.step == (HIGHER_CAP,)
+    assert "--resume --max-cost-usd=USD" in HIGHER_CAP.text
     # With the same cap it would stay where it is; with a higher one the rest runs.
     stays = echo.run(max_cost_usd=0.3, baseline=None, resume="auto")
-    assert stays.judgement.decision.next_step == HIGHER_CAP
+    assert stays.judgement.decision.step == (HIGHER_CAP,)
     assert echo.run(max_cost_usd=3.0, baseline=None, resume="auto").judgement.report.complete
 
 
@@ -33,14 +36,14 @@ def test_a_trial_that_was_run_again_is_cured_by_no_reruns(echo):
     run = replace(done.run, facts=replace(done.run.facts, report=report))
     decision = judge(run).decision
     assert decision.reason_codes[0].endswith("incomplete_run")
-    assert decision.next_step == NO_RERUNS
+    assert decision.step == (says("cure.no_reruns"),)
 
 
 def test_another_cause_is_mended_and_the_rest_is_run(echo):
     echo.instead["02"] = SystemExit("gone")
     (echo.path / "cases" / "03" / "case.toml").write_text("[case]\n")
     decision = echo.run(baseline=None).judgement.decision
-    assert decision.next_step == RESUME
+    assert decision.step == (says("cure.resume"),)
 
 
 def test_a_baseline_beside_it_that_is_incomplete_is_cured_likewise(echo):
@@ -59,7 +62,7 @@ def test_a_baseline_beside_it_that_is_incomplete_is_cured_likewise(echo):
         """,
     )
     run = echo.engine(system="shout", baseline="run:dear", max_cost_usd=7.0, trials=1)
-    assert run.judgement.decision.next_step == HIGHER_CAP
+    assert run.judgement.decision.step == (HIGHER_CAP,)
 
 
 HARMLESS = "return BenchScore(passed=True, score=1.0)"
@@ -98,7 +101,7 @@ def test_the_cure_of_a_log_that_says_it_did_not_end(tmp_path):
     log = replace(log, header=replace(log.header, ended_early=True))
     report = report_of(log, LogTerms.of("log", {}), "new")
     assert not report.complete
-    assert cure(report) == "let the eval run to its end in its harness, then give the new log"
+    assert cure(report).text == "let the eval run to its end in its harness, then give the new log"
 
 
 TWICE = json.dumps({"id": "c00", "score": 0}) + "\n"

@@ -24,6 +24,7 @@ from benchgate.gates.decide import decide
 from benchgate.gates.facts import IN_RECORD
 from benchgate.ids import RunPlan, run_id, suite_version
 from benchgate.looks.chain import ChainLooks
+from benchgate.sentences.says import Says
 from benchgate.taxonomy import Taxonomy
 from benchgate.training.checkpoints import CheckpointFiles
 from benchgate.verify.against_bench import Terms
@@ -61,7 +62,7 @@ def leaves_of(
     """Yield path and annotation of each field of a model that may be another one, and of all fields below."""
     for name in names or model.model_fields:
         annotation = model.model_fields[name].annotation
-        below = models_in(annotation)
+        below = [one for one in models_in(annotation) if one is not Says]
         if annotation not in below:
             yield at + name, annotation
         for one in below:
@@ -382,6 +383,7 @@ SOURCE: Final = {
 }
 VALUES: Final[dict[str, Any]] = {
     "baseline": None,
+    "baseline.problems": [{"sentence": "baseline.incomplete", "values": {}}],
     "baseline.report.parts": [PART],
     "baseline.report.per_case.outcome": "timeout",
     "baseline.report.source": SOURCE,

@@ -16,6 +16,7 @@ from benchgate.gates.facts import VectorFacts
 from benchgate.gates.figures import Arm
 from benchgate.gates.policy import GatePolicy
 from benchgate.models import Suite
+from benchgate.sentences.says import says
 from benchgate.verify.validate import validate_file
 
 N = 30
@@ -71,16 +72,20 @@ def test_what_follows_from_two_sides_is_valid(tmp_path, facts):
     ],
 )
 def test_a_reason_that_the_sides_do_not_give_is_forged(tmp_path, facts, code):
-    assert faults(tmp_path, replace(facts, blockers=((code, "forged"),)))
+    assert faults(tmp_path, replace(facts, blockers=((code, says("recorded", text="forged")),)))
 
 
 @pytest.mark.parametrize(
     "said",
     [
-        {"blockers": (("incomplete_run", "2 not run"),)},
-        {"blockers": (("observer_not_trusted", "0.5; needed is 0.9"),)},
-        {"blockers": (("block_severity_failure_mode", "x in c01"),)},
-        {"new_cases": (("new_cases_decide", "if the baseline had solved them"),)},
+        {"blockers": (("incomplete_run", says("recorded", text="2 not run")),)},
+        {"blockers": (("observer_not_trusted", says("recorded", text="0.5; needed is 0.9")),)},
+        {"blockers": (("block_severity_failure_mode", says("recorded", text="x in c01")),)},
+        {
+            "new_cases": (
+                ("new_cases_decide", says("recorded", text="if the baseline had solved them")),
+            )
+        },
         {"objections": (Objection(gate="b", text="no"), Objection(gate="a", text="no"))},
     ],
 )

@@ -203,7 +203,7 @@ def test_a_promotion_by_another_series_ends_none():
     ],
 )
 def test_what_another_look_costs_is_said(looks, number, text):
-    assert another_look(make_policy({"looks": looks}), number) == text
+    assert another_look(make_policy({"looks": looks}), number).text == text
 
 
 def test_advice_to_add_cases_says_what_the_next_look_costs():
@@ -211,7 +211,7 @@ def test_advice_to_add_cases_says_what_the_next_look_costs():
     held = accept(BEFORE, noisy, policy=PAIRED)
     assert held.outcome == "hold"
     assert held.next_step.startswith("add cases: about ")
-    assert held.next_step.endswith(another_look(make_policy({}), 1))
+    assert held.next_step.endswith(another_look(make_policy({}), 1).text)
     same = accept(BEFORE, BEFORE, policy={**PAIRED, "score_range": [0, 1]})
     assert "more cases with the same results show no gain" in same.next_step
     assert "look 2" not in same.next_step

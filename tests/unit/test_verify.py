@@ -22,6 +22,7 @@ from benchgate.gates.decision import PREFIX
 from benchgate.gates.rules import RULES
 from benchgate.ids import run_id
 from benchgate.runner.run import RunSettings, run_class
+from benchgate.sentences.tables import TEMPLATES
 from benchgate.verify import recheck_decision
 from benchgate.verify.agreement import same
 from benchgate.verify.validate import validate_file
@@ -387,12 +388,33 @@ def recoded(raw, folder):
     raw["decision"]["notes"] = ["note_few_cases"]
 
 
-@pytest.mark.parametrize(("edit", "is_found"), [(reworded, False), (recoded, True)])
+def with_other_value(raw, folder):
+    for said in raw["decision"]["remarks"][0]["says"]:
+        said["values"] |= {"allowed": 0.5}
+
+
+def with_other_step(raw, folder):
+    raw["decision"]["step"] = [{"sentence": "step.improve", "values": {}}]
+
+
+@pytest.mark.parametrize(
+    ("edit", "is_found"),
+    [(reworded, False), (recoded, True), (with_other_value, True), (with_other_step, True)],
+)
 def test_another_version_may_word_a_decision_otherwise(out, monkeypatch, edit, is_found):
     assert forge(out, 2, edit)
     for module in ("agreement", "recheck_decision"):
         monkeypatch.setattr(f"benchgate.verify.{module}.here", lambda: "9.9")
     assert bool(forge(out, 2, lambda *_: None)) is is_found
+
+
+def test_a_better_sentence_makes_no_record_invalid(out, monkeypatch):
+    better = {name: f"in better words, {template}" for name, template in TEMPLATES.items()}
+    monkeypatch.setattr("benchgate.sentences.says.TEMPLATES", better)
+    assert any(".message is " in fault.message for fault in found(out).faults)
+    for module in ("agreement", "recheck_decision"):
+        monkeypatch.setattr(f"benchgate.verify.{module}.here", lambda: "9.9")
+    assert found(out).faults == ()
 
 
 LEVELS = ((), ("policy",), ("decision",), ("decision", "look"), ("report",), ("report", "digests"))
@@ -453,9 +475,9 @@ def test_a_baseline_that_lacks_a_key_cannot_be_used(out, level):
         made = json.loads(json.dumps(raw))
         del at(made, level)[key]
         path.write_text(json.dumps(made))
-        assert ".".join((*level, key)) in read_baseline(path).problems[0]
+        assert ".".join((*level, key)) in read_baseline(path).problems[0].text
     path.write_text(json.dumps({**raw, "schema_version": 1}))
-    assert "is 1; this version of benchgate reads" in read_baseline(path).problems[0]
+    assert "is 1; this version of benchgate reads" in read_baseline(path).problems[0].text
 
 
 @pytest.mark.parametrize("baseline", ["run:crashing", "auto"])
@@ -549,7 +571,7 @@ def in_baseline(*level, value):
 @pytest.mark.parametrize(
     ("level", "value"),
     [
-        (("problems",), ["it is incomplete"]),
+        (("problems",), [{"sentence": "baseline.incomplete", "values": {}}]),
         (("run", "run_id"), "0" * 64),
         (("run", "task_class"), "other"),
         # Else a look at that baseline, pinned anew, would be the first one.
@@ -626,9 +648,10 @@ def test_a_rejection_is_not_turned_into_a_hold_that_nobody_can_check(project, ou
             if path != promotion:
                 path.unlink()
         raw["evidence_files"] = {"promotion.json": ""}
-        reason = {"code": f"{PREFIX}{code}", "message": "baseline.json: it is another one"}
+        reason = {"code": f"{PREFIX}{code}", "message": "it is another one", "says": []}
         held = {"outcome": "hold", "reason_codes": [reason["code"]], "notes": []}
-        raw["decision"] |= {**held, "remarks": [reason], "look": None, "next_step": None}
+        raw["decision"] |= {**held, "remarks": [reason], "look": None}
+        raw["decision"] |= {"next_step": None, "step": []}
         report = json.loads(promotion.read_bytes())
         report["decision"] |= held
         promotion.write_text(json.dumps(report))

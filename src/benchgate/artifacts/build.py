@@ -21,6 +21,7 @@ from benchgate.gates.conditions import INCOMPARABLE
 from benchgate.gates.decision import PREFIX, Remark
 from benchgate.gates.rollback import rollback_gate
 from benchgate.gates.safety import mean_penalty
+from benchgate.sentences.says import says
 from benchgate.statistics.summary import mean
 from benchgate.wire.model import SCHEMA_VERSION
 
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from benchgate.gates.figures import Arm, Figures
     from benchgate.gates.policy import GatePolicy
     from benchgate.models import Suite
+    from benchgate.sentences.says import Says
 
     Value = TypeVar("Value")
 
@@ -94,22 +96,19 @@ class Evidence:
         """Return the proof's own criteria that are not met."""
         figures = self.figures.significance
         policy = self.judged
-        delta, p = figures.mean_delta, figures.p_value
+        delta = figures.mean_delta
+        p = figures.p_value
         failed = []
         gains = policy.claim == "better"
         if gains and (delta is None or not delta > policy.min_delta):
-            text = f"delta {_number(delta)}; asked for is more than {policy.min_delta:g}"
-            failed.append(Remark(code="reward_gain_below_threshold", message=text))
+            said = _gain_missed(delta, policy.min_delta)
+            failed.append(Remark.of("reward_gain_below_threshold", [said]))
         if gains and (p is None or not p <= policy.alpha):
-            text = f"p {_number(p)}; asked for is at most {policy.alpha:g}"
-            failed.append(Remark(code="p_value_above_threshold", message=text))
+            failed.append(Remark.of("p_value_above_threshold", [_p_missed(p, policy.alpha)]))
         least = self.min_confidence_level
         if least is not None and (p is None or not 1.0 - p >= least):
-            # Stated as p: confidences near 1 would be rounded to the same number.
-            text = (
-                f"confidence 1 - p with p {_number(p)}; asked for is p of at most {1.0 - least:.4g}"
-            )
-            failed.append(Remark(code="confidence_below_threshold", message=text))
+            said = _confidence_missed(p, 1.0 - least)
+            failed.append(Remark.of("confidence_below_threshold", [said]))
         return failed
 
     def arm(self, kind: Literal["baseline", "trained"]) -> Arm:
@@ -126,8 +125,23 @@ class Evidence:
         return self.decision.promotion_allowed and not self.criteria_failed()
 
 
-def _number(value: float | None) -> str:
-    return "undefined" if value is None else f"{value:.4g}"
+def _gain_missed(delta: float | None, least: float) -> Says:
+    if delta is None:
+        return says("reward_gain_below_threshold.unknown", least=least)
+    return says("reward_gain_below_threshold", delta=delta, least=least)
+
+
+def _p_missed(p: float | None, most: float) -> Says:
+    if p is None:
+        return says("p_value_above_threshold.unknown", most=most)
+    return says("p_value_above_threshold", p=p, most=most)
+
+
+def _confidence_missed(p: float | None, most: float) -> Says:
+    # Stated as p: confidences near 1 would be rounded to the same number.
+    if p is None:
+        return says("confidence_below_threshold.unknown", most=most)
+    return says("confidence_below_threshold", p=p, most=most)
 
 
 def metrics_of(arm: Arm) -> ArmMetrics:

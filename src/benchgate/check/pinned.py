@@ -54,7 +54,7 @@ def baseline_problems(class_path: Path, cases: Mapping[str, str | None]) -> Iter
     known = {result.case_id for result in report.per_case} if report else set()
     cases = {case_id: cases[case_id] for case_id in known & cases.keys()}  # the gate names new ones
     others = () if report is None else differences(report, class_path, cases)
-    for message in (*baseline.problems, *others):
+    for message in (*(one.text for one in baseline.problems), *others):
         yield Problem(path, 1, f"{message}; the gate will refuse it: make it again")
 
 

@@ -165,13 +165,14 @@ def _gate_records(args: argparse.Namespace, first: Path, second: Path) -> int:
     from benchgate.gates.judge import FinishedRun, judge
     from benchgate.gates.policy import defaults_of
     from benchgate.looks.chain import ChainLooks, counter_of
+    from benchgate.sentences.says import joined
     from benchgate.wording.block import Door, block
 
     before, after = read_baseline(first), read_baseline(second)
     reports = []
     for side in (before, after):
         if side.report is None:
-            raise ArtifactError(side.path, "; ".join(side.problems))
+            raise ArtifactError(side.path, joined(side.problems))
         reports.append(side.report)
     if before.sha256 == after.sha256:  # a baseline.json is a copy of the record of its run
         raise ValueError(one_side(first, second, "record"))
@@ -191,7 +192,7 @@ def _gate_records(args: argparse.Namespace, first: Path, second: Path) -> int:
         say(f"{label:9} {path}: record of {report.task_class}")
     show(block(judgement, Door(verbosity=args.verbose, more="-v")))
     for problem in after.problems:
-        complain(f"{second}: {problem}")
+        complain(f"{second}: {problem.text}")
     return 1 if after.problems else judgement.exit_status
 
 

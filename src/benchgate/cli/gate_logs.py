@@ -294,6 +294,7 @@ def baseline_of_log(args: argparse.Namespace) -> tuple[Baseline, GatePolicy, int
     from benchgate.interop.reports import LogTerms, report_of, task_class_of
     from benchgate.interop.rows import read
     from benchgate.looks.chain import place_of
+    from benchgate.sentences.says import joined
 
     log = read(args.log, **reading(args))
     options = parse_options(args.policy, LOG_DEFAULTS)
@@ -301,6 +302,6 @@ def baseline_of_log(args: argparse.Namespace) -> tuple[Baseline, GatePolicy, int
     report = report_of(log, terms, log.header.system or log.path.name)
     baseline = baseline_beside(report)
     if baseline.problems:
-        raise ValueError(f"{args.log}: nothing to plan with: {'; '.join(baseline.problems)}")
+        raise ValueError(f"{args.log}: nothing to plan with: {joined(baseline.problems)}")
     place = place_of(args.log, args.runs / "runs" / report.task_class / "record")
     return replace(baseline, place=place), terms.policy, report.trial_count

@@ -90,6 +90,7 @@ def _of_class(args: argparse.Namespace) -> tuple[Baseline, GatePolicy, int]:
     from benchgate.gates.baseline import FILE_NAME, read_baseline
     from benchgate.gates.policy import load_policy, load_run_table, parse_options
     from benchgate.loader.task_class import class_folder
+    from benchgate.sentences.says import joined
 
     class_path = class_folder(args.bench_root, args.task_class)
     policy = load_policy(class_path, parse_options(args.policy))
@@ -99,7 +100,7 @@ def _of_class(args: argparse.Namespace) -> tuple[Baseline, GatePolicy, int]:
         raise ArtifactError(path, f"nothing to plan with: {why}")
     baseline = read_baseline(path)
     if baseline.report is None or baseline.problems:
-        raise ArtifactError(path, f"nothing to plan with: {'; '.join(baseline.problems)}")
+        raise ArtifactError(path, f"nothing to plan with: {joined(baseline.problems)}")
     return baseline, policy, load_run_table(class_path).trials or 1
 
 
@@ -126,7 +127,7 @@ def _lines(planned: Planned, outlook: Forecast) -> Iterator[str]:
         yield from _gains(planned, outlook)
     rejected = unchanged(arm(report), policy, trials)
     if rejected is not None:
-        yield f"unchanged {rejected}"
+        yield f"unchanged {rejected.text}"
     if outlook.chance_rejection >= SELDOM:
         limit = f"its harm rises by more than {policy.max_safety_regression:g} by chance"
         yield f"harm      an unchanged agent is rejected in {outlook.chance_rejection:.0%} of runs, because {limit}"

@@ -13,7 +13,7 @@ from pydantic import AwareDatetime, Field
 
 from benchgate.aggregate import irregular, mean
 from benchgate.cassettes.manifest import outputs_of
-from benchgate.errors import ArtifactError, Unreadable, few
+from benchgate.errors import ArtifactError, Unreadable
 from benchgate.gates.decision import CheckpointPromotionDecision
 from benchgate.gates.policy import GatePolicy
 from benchgate.gates.run_side import (
@@ -27,6 +27,7 @@ from benchgate.gates.run_side import (
 from benchgate.gates.unscored import incompleteness
 from benchgate.ids import run_id, system_digest
 from benchgate.models import BenchRunReport, Isolation
+from benchgate.sentences.says import names, says
 from benchgate.wire import clock
 from benchgate.wire.canonical import sha256_hex
 from benchgate.wire.files import read_bytes
@@ -38,13 +39,13 @@ if TYPE_CHECKING:
 
     from benchgate.gates.figures import Arm, CaseFacts
     from benchgate.gates.run_side import CaseTable
+    from benchgate.sentences.says import Says
 
 
 FILE_NAME: Final = "baseline.json"
 PIN_FILE: Final = "baseline.pin.json"
 MAX_AGE: Final = timedelta(days=90)
 RERUN: Final = "run:"
-REMEDY: Final = "make it again: pytest --bench=CLASS --bench-system=NAME --bench-baseline=none, then benchgate pin"
 
 
 class BaselineRecord(Artifact):
@@ -102,7 +103,7 @@ class Baseline:
     path: Path
     sha256: str | None
     report: BenchRunReport | None
-    problems: tuple[str, ...]
+    problems: tuple[Says, ...]
     place: str | None = None
     new_series: str | None = None
     outputs_at: str | None = None
@@ -166,7 +167,7 @@ def baseline_beside(report: BenchRunReport) -> Baseline:
     """Return the baseline that a system is that ran beside the candidate."""
     problems = [*_faults(report)]
     if not report.complete:
-        problems.append(incompleteness(report))
+        problems.append(says("baseline.run_incomplete", parts=incompleteness(report)))
     path = Path(f"{RERUN}{report.system}")
     return Baseline(
         path=path, sha256=system_digest(report), report=report, problems=tuple(problems)
@@ -185,13 +186,14 @@ def read_baseline(path: Path) -> Baseline:
     try:
         data = read_bytes(path, limit=MAX_JSON_BYTES)
     except Unreadable as error:
-        return Baseline(path=path, sha256=None, report=None, problems=(error.why,))
+        problem = says("baseline.unreadable", why=error.why)
+        return Baseline(path=path, sha256=None, report=None, problems=(problem,))
     sha256 = sha256_hex(data)
     try:
         report = BaselineRecord.parse(path, data, "record of a run").report
     except Unreadable as error:
-        why = f"{error.why}; {REMEDY}"
-        return Baseline(path=path, sha256=sha256, report=None, problems=(why,))
+        problem = says("baseline.no_record", why=error.why)
+        return Baseline(path=path, sha256=sha256, report=None, problems=(problem,))
     return Baseline(
         path=path,
         sha256=sha256,
@@ -228,7 +230,7 @@ def read_policy_of(path: Path) -> GatePolicy:
     return BaselineRecord.read_file(path, "record of a run").policy
 
 
-def baseline_notes(baseline: Baseline, policy: GatePolicy, level: Isolation) -> Iterator[str]:
+def baseline_notes(baseline: Baseline, policy: GatePolicy, level: Isolation) -> Iterator[Says]:
     """Yield what to know of a baseline that was read: an old default, less isolation than now, and a high age."""
     if baseline.report is None:
         return
@@ -238,41 +240,44 @@ def baseline_notes(baseline: Baseline, policy: GatePolicy, level: Isolation) -> 
     ended = [record.finished_at, *(part.finished_at for part in report.parts)]
     age = clock.now() - min(ended)
     if age >= MAX_AGE:
-        remedy = REMEDY.replace("CLASS", report.task_class).replace("NAME", report.system)
-        yield f"the baseline is {age.days} days old, and a model changes behind its name; {remedy}"
+        yield says(
+            "baseline.old", days=age.days, task_class=report.task_class, system=report.system
+        )
     if "test" not in policy.model_fields_set and record.policy.test == "welch":
-        yield 'gate.toml names no test, so pairs decide; test = "welch" keeps what judged before'
+        yield says("baseline.welch")
     if rank(before) < rank(level):
-        yield f"isolation {level}: the baseline's was {before}, where a system could do more"
+        yield says("baseline.freer", now=level, before=before)
 
 
-def _faults(report: BenchRunReport) -> Iterator[str]:
+def _faults(report: BenchRunReport) -> Iterator[Says]:
     if run_id(report.task_class, report.per_case) != report.run_id:
-        yield "its results do not have the run_id that it claims: it was edited"
+        yield says("baseline.edited")
     if report.scope != "full":
-        yield "it is not a full run"
+        yield says("baseline.part")
     if not report.complete or any(irregular(result) for result in report.per_case):
-        yield "it is incomplete"
+        yield says("baseline.incomplete")
 
 
-def differences(baseline: RunSide, candidate: BenchRunReport) -> Iterator[str]:
+def differences(baseline: RunSide, candidate: BenchRunReport) -> Iterator[Says]:
     """Yield why a run cannot be compared with another one, a sentence for each difference."""
     if baseline.task_class != candidate.task_class:
-        yield f"its task class is {baseline.task_class!r}, not {candidate.task_class!r}"
+        yield says("baseline.other_class", before=baseline.task_class, after=candidate.task_class)
         return
     yield from _other_cases(baseline, candidate)
     changed = _changed_cases(baseline, candidate)
     if changed:
-        yield f"cases changed since: {few(changed)}"
+        yield says("baseline.changed_cases", cases=names(changed))
     old = baseline.scorer
     now = candidate.digests.scorer
     if old != now:
-        yield f"its rubric differs: {old[:12]}, now {now[:12]}"
+        yield says("baseline.other_rubric", before=old[:12], after=now[:12])
     if rank(candidate.isolation_class) < rank(baseline.isolation_class):
-        yield f"its isolation is {baseline.isolation_class}, now {candidate.isolation_class}, which is lower"
+        yield says(
+            "baseline.isolation", before=baseline.isolation_class, after=candidate.isolation_class
+        )
 
 
-def _other_cases(baseline: RunSide, candidate: BenchRunReport) -> Iterator[str]:
+def _other_cases(baseline: RunSide, candidate: BenchRunReport) -> Iterator[Says]:
     """Yield which cases only one of two runs has, where that keeps them from being compared."""
     if is_log(baseline) and is_log(candidate):
         return  # policy.missing decides
@@ -280,12 +285,12 @@ def _other_cases(baseline: RunSide, candidate: BenchRunReport) -> Iterator[str]:
     after = case_ids(candidate)
     gone = before - after - candidate.retired.keys()
     if gone:
-        yield f"cases only in the baseline: {few(gone)}"
+        yield says("baseline.gone_cases", cases=names(gone))
     new = after - before
     # Two runs are compared over the cases that both have; of a log nobody knows why it has others.
     has_none_in_common = new == after
     if new and (is_log(baseline) or is_log(candidate) or has_none_in_common):
-        yield f"cases not in the baseline: {few(new)}"
+        yield says("baseline.new_cases", cases=names(new))
 
 
 def _changed_cases(baseline: RunSide, candidate: BenchRunReport) -> set[str]:

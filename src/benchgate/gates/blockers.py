@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchgate.errors import brief, few
 from benchgate.gates.baseline import differences
-from benchgate.gates.unscored import incompleteness
-from benchgate.models.case import changes
+from benchgate.gates.unscored import incompleteness, savings
+from benchgate.models.case import differing
+from benchgate.sentences.says import clauses, names, says
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,42 +16,52 @@ if TYPE_CHECKING:
     from benchgate.gates.decision import Blocker
     from benchgate.gates.run_side import BaselineFacts
     from benchgate.models import BenchRunReport, Observer
+    from benchgate.sentences.says import Listing, Says
 
 
 def run_blockers(report: BenchRunReport) -> Iterator[Blocker]:
     """Yield why a run cannot be promoted, whatever a comparison would show."""
-    if not report.complete:
-        code = "stopped" if report.stopped else "incomplete_run"
-        yield code, incompleteness(report)
+    if report.stopped and not report.complete:
+        yield "stopped", savings(report)
+    elif not report.complete:
+        yield "incomplete_run", says("incomplete_run", parts=incompleteness(report))
     if report.block_severity_failure_modes:
-        yield "block_severity_failure_mode", f"severity block: {blocking(report)}"
+        said = says("block_severity_failure_mode", modes=blocking(report))
+        yield "block_severity_failure_mode", said
 
 
-def blocking(report: BenchRunReport) -> str:
-    """Return each failure code of severity ``block`` with the cases that have it, as a text."""
-    cases_by_label: dict[str, list[str]] = {}
+def blocking(report: BenchRunReport) -> Listing:
+    """Return each failure code of severity ``block`` with the cases that have it."""
+    cases: dict[tuple[str, str], list[str]] = {}
     for result in report.per_case:
         for mode in result.failure_modes:
             if mode.code in report.block_severity_failure_modes:
-                label = mode.code
-                if label == "unknown_failure_mode":
-                    label = f"{mode.code} {mode.detail!r}"
-                cases_by_label.setdefault(label, []).append(result.case_id)
-    return brief(
-        (f"{label} in {few(ids, 3)}" for label, ids in sorted(cases_by_label.items())), "; "
-    )
+                detail = ""
+                if mode.code == "unknown_failure_mode":
+                    detail = mode.detail or ""
+                cases.setdefault((mode.code, detail), []).append(result.case_id)
+    return clauses(_blocked(code, detail, ids) for (code, detail), ids in sorted(cases.items()))
+
+
+def _blocked(code: str, detail: str, ids: list[str]) -> Says:
+    if detail:
+        return says(
+            "block_severity_failure_mode.unknown", mode=code, detail=detail, cases=names(ids, 3)
+        )
+    return says("block_severity_failure_mode.cases", mode=code, cases=names(ids, 3))
 
 
 def baseline_blockers(report: BenchRunReport, baseline: BaselineFacts | None) -> Iterator[Blocker]:
     """Yield why a run cannot be compared with its baseline, if it cannot."""
     if baseline is None:
-        yield "baseline_missing", "there is no baseline"
+        yield "baseline_missing", says("baseline_missing")
         return
     problems = baseline.problems
     if not problems and baseline.run is not None:
         problems = tuple(differences(baseline.run, report))
     if problems:
-        yield "baseline_mismatch", f"{_name(baseline)}: {brief(problems, '; ')}"
+        said = says("baseline_mismatch", path=_name(baseline), problems=clauses(problems))
+        yield "baseline_mismatch", said
     elif baseline.run is not None:
         yield from _observer_blocker(baseline, baseline.run.observer, report.observer)
 
@@ -59,17 +69,22 @@ def baseline_blockers(report: BenchRunReport, baseline: BaselineFacts | None) ->
 def _observer_blocker(
     baseline: BaselineFacts, before: Observer | None, now: Observer | None
 ) -> Iterator[Blocker]:
-    """Yield that the outputs of the baseline were observed otherwise, and at the end what to do about it."""
-    changed = changes(before, now)
-    if not changed:
-        return
-    kept = baseline.outputs_at
-    if kept:
-        step = f"observe it again, then pin that run: --reobserve={kept} --baseline=none"
-    else:
-        step = "its outputs are not kept: run its system again, then pin that run: --baseline=none"
-    text = f"{_name(baseline)}: its observer: {brief(changed, '; ')}; {step}"
-    yield "observer_mismatch", text
+    """Yield that the outputs of the baseline were observed otherwise, and what to do about it."""
+    changes = [
+        says("observer_mismatch.change", name=name, before=was, after=is_now)
+        for name, was, is_now in differing(before, now)
+    ]
+    if changes:
+        said = says("observer_mismatch", path=_name(baseline), changes=clauses(changes))
+        yield "observer_mismatch", said
+        yield "observer_mismatch", how_to_observe(baseline)
+
+
+def how_to_observe(baseline: BaselineFacts) -> Says:
+    """Return how to get a baseline that the observer of today observed."""
+    if baseline.outputs_at:
+        return says("step.observe_again", outputs=baseline.outputs_at)
+    return says("step.run_again_to_observe")
 
 
 def _name(baseline: BaselineFacts) -> str:

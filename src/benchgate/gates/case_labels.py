@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from benchgate.sentences.says import says
 from benchgate.wire.model import Text, WireModel
 
 if TYPE_CHECKING:
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
 
     from benchgate.gates.run_side import SideHead
     from benchgate.models import BenchRunReport
+    from benchgate.sentences.says import Says
 
     Labels = Mapping[str, Mapping[str, str]]
     """By the name of a label the cases that have it, each with its value."""
@@ -35,14 +37,21 @@ class LabelChange(WireModel):
     after: Text | None
 
     @property
+    def said(self) -> Says:
+        """The change as a sentence."""
+        of = says("label.of", label=self.label, case=self.case_id)
+        if self.label == CASE:
+            of = says("label.of_case", case=self.case_id)
+        if self.before is None:
+            return says("label.set", of=of, after=self.after or "")
+        if self.after is None:
+            return says("label.unset", of=of, before=self.before)
+        return says("label.change", of=of, before=self.before, after=self.after)
+
+    @property
     def text(self) -> str:
         """The change in words."""
-        name = f"{self.label} of {self.case_id}"
-        if self.label == CASE:
-            name = f"case {self.case_id}"
-        before = "unset" if self.before is None else self.before
-        after = "unset" if self.after is None else self.after
-        return f"{name} was {before}, is {after}"
+        return self.said.text
 
 
 def labels_of(report: BenchRunReport | Any) -> dict[str, dict[str, str]]:

@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from benchgate.gates.claim_reasons import critical_objections, regressions
 from benchgate.gates.compared import Compared
-from benchgate.gates.decision import Remark
+from benchgate.gates.decision import Remark, by_code
 from benchgate.gates.harm_reasons import safety_objections
 from benchgate.gates.looks import judged_at
 from benchgate.gates.missing import counted_as_best
 from benchgate.gates.pairs import Pairs
 from benchgate.gates.pass_fail import PairCounts, pass_fail_counts
 from benchgate.gates.safety import safety
+from benchgate.sentences.says import says
 from benchgate.statistics.pass_fail import pass_fail_p
 
 if TYPE_CHECKING:
@@ -55,8 +56,9 @@ def certificate(before: Arm, partial: Arm, stated: GatePolicy, number: int | Non
         for test in _tests(before, best, policy):
             if test.may_pass:
                 return []
-            reasons.append((test.code, f"{test.value:.3g} at best, needed {test.needed:.3g}"))
-    return [Remark(code=code, message=text) for code, text in reasons]
+            said = says("certificate", value=test.value, needed=test.needed)
+            reasons.append((test.code, said))
+    return [Remark.of(code, said) for code, said in by_code(reasons).items()]
 
 
 class _Best(NamedTuple):

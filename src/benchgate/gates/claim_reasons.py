@@ -2,31 +2,37 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
-from benchgate.errors import counted, few
 from benchgate.gates.policy import TOLERANCE
-from benchgate.wire.usage import usd
+from benchgate.sentences.says import names, says
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
     from benchgate.gates.claim_figures import Increase
     from benchgate.gates.decision import Blocker
     from benchgate.gates.figures import Arm, Figures, Significance
     from benchgate.gates.policy import GatePolicy
+    from benchgate.sentences.says import Says
 
 
 def critical_objections(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Iterator[Blocker]:
     """Yield that cases newly fail which must not under any claim."""
     lost = critical_failing(baseline, candidate, policy)
     if lost:
-        most = " in most trials" if policy.critical_rule == "majority" else ""
-        yield "critical_case_regressed", f"critical cases newly fail{most}: {few(lost, 3)}"
+        yield "critical_case_regressed", _newly_fail(lost, policy)
     critical = _critical(baseline, candidate)
-    yield from _unknown(baseline, candidate, critical, "critical cases", policy.critical_rule)
+    which = says("cases.critical")
+    yield from _unknown(baseline, candidate, critical, which, policy.critical_rule)
+
+
+def _newly_fail(lost: Sequence[str], policy: GatePolicy) -> Says:
+    cases = names(lost, 3)
+    if policy.critical_rule == "majority":
+        return says("critical_case_regressed.majority", cases=cases)
+    return says("critical_case_regressed.any", cases=cases)
 
 
 def critical_failing(baseline: Arm, candidate: Arm, policy: GatePolicy) -> list[str]:
@@ -46,41 +52,54 @@ def _critical(*arms: Arm) -> set[str]:
 
 
 def _unknown(
-    baseline: Arm, candidate: Arm, cases: AbstractSet[str], what: str, rule: str = "any"
+    baseline: Arm, candidate: Arm, cases: AbstractSet[str], which: Says, rule: str = "any"
 ) -> Iterator[Blocker]:
     """Yield that nobody knows whether cases newly fail: the baseline erred there, or a file has no passes."""
     before = passed(baseline, rule)
     after = passed(candidate, rule)
     erred = sorted(c for c in cases if before.get(c, True) is None and not after.get(c))
     if erred:
-        text = f"{what}: {few(erred, 3)} ended in an error in the baseline"
-        yield "too_many_unscored", f"{text}, so that nobody knows whether they newly fail"
+        said = says("too_many_unscored.hidden", which=which, cases=names(erred, 3))
+        yield "too_many_unscored", said
     unsaid = None
     if not before:
         unsaid = "baseline"
     elif not after:
         unsaid = "candidate"
     if cases and unsaid:
-        yield "case_mismatch", f"{what}: the {unsaid} does not say which cases passed"
+        yield "case_mismatch", says("case_mismatch.unsaid", which=which, side=unsaid)
 
 
 def regressions(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Iterator[Blocker]:
     """Yield what got worse on exactly these cases; nothing is concluded about others."""
     failing = _newly_failing(baseline, candidate)
     erred = {case_id for case_id, has_passed in passed(baseline).items() if has_passed is None}
-    yield from _unknown(baseline, candidate, erred, "cases")
+    yield from _unknown(baseline, candidate, erred, says("cases.all"))
     if len(failing) > policy.max_newly_failing:
-        verb = "newly fails" if len(failing) == 1 else "newly fail"
-        text = f"on these cases {len(failing)} {verb} ({few(failing, 3)})"
-        yield "newly_failing_cases", f"{text}; allowed: {policy.max_newly_failing}"
+        yield (
+            "newly_failing_cases",
+            says(
+                "newly_failing_cases",
+                count=len(failing),
+                cases=names(failing, 3),
+                allowed=policy.max_newly_failing,
+            ),
+        )
     losses = [
         f"{pair.case_id} {pair.after - pair.before:+.3g}"
         for pair in baseline.paired_with(candidate) or ()
         if pair.before - pair.after > policy.tolerance + TOLERANCE and pair.case_id not in failing
     ]
     if losses:
-        text = f"on these cases {len(losses)} lost more than {policy.tolerance:g}"
-        yield "case_regressed", f"{text}: {few(losses, 3)}"
+        yield (
+            "case_regressed",
+            says(
+                "case_regressed",
+                count=len(losses),
+                tolerance=policy.tolerance,
+                losses=names(losses, 3),
+            ),
+        )
     yield from _harm_objection(baseline, candidate)
 
 
@@ -89,8 +108,8 @@ def _harm_objection(baseline: Arm, candidate: Arm) -> Iterator[Blocker]:
     rises = risen(penalties_of(baseline), penalties_of(candidate))
     if rises:
         named = [f"{case_id} {now - was:+.3g}" for case_id, was, now in rises]
-        text = f"harm rose in {counted(len(rises), 'case')}"
-        yield "safety_regression", f"{text}: {few(named, 3)}"
+        said = says("safety_regression.cases", count=len(rises), rises=names(named, 3))
+        yield "safety_regression", said
 
 
 def _newly_failing(baseline: Arm, candidate: Arm, rule: str = "any") -> list[str]:
@@ -134,20 +153,23 @@ def risen(
 def margin_objections(figures: Significance, policy: GatePolicy) -> Iterator[Blocker]:
     """Yield that the candidate is worse by more than the margin, or that this was not excluded."""
     margin = policy.margin or 0.0
+    level = policy.alpha / 2
     low = figures.delta_ci_low
     high = figures.delta_ci_high
-    level = f"{confidence(policy.alpha / 2, 1)} bound"
-    if low is None or high is None:
-        yield "margin_not_shown", "the difference cannot be bounded: no score_range is given"
+    change = figures.mean_delta
+    if low is None or high is None or change is None:
+        yield "margin_not_shown", says("margin_not_shown.unbounded")
     elif high < -margin:
-        text = f"its score changed by {figures.mean_delta:+.3f}, at best by {high:+.3f} ({level})"
-        yield "worse_than_margin", f"{text}; a loss of {margin:g} is allowed"
+        said = says("worse_than_margin", change=change, high=high, alpha=level, margin=margin)
+        yield "worse_than_margin", said
     elif not figures.passed:
-        text = f"its true score may be lower by {-low:.3f} ({level}); {margin:g} is allowed"
+        yield (
+            "margin_not_shown",
+            says("margin_not_shown.loss", loss=-low, alpha=level, margin=margin),
+        )
         if figures.smallest_margin is not None:
-            least = f"{figures.smallest_margin:.3g}"
-            text += f"; if no case changed, so many cases would show a margin of {least}"
-        yield "margin_not_shown", text
+            said = says("margin_not_shown.least", margin=figures.smallest_margin)
+            yield "margin_not_shown", said
 
 
 def cost_objections(figures: Figures, policy: GatePolicy) -> Iterator[Blocker]:
@@ -157,23 +179,30 @@ def cost_objections(figures: Figures, policy: GatePolicy) -> Iterator[Blocker]:
     if limit is None:
         return
     if change is None:
-        yield "cost_increase", "what it costs is not known of every case of both sides"
+        yield "cost_increase", says("cost_increase.unknown")
     elif change.increase is None or change.increase > limit + TOLERANCE:
-        yield "cost_increase", f"a case costs {spent(change)}; {limit:+.1%} is allowed"
+        said = says("cost_increase.rise", change=change_of_cost(change), allowed=limit)
+        yield "cost_increase", said
 
 
-def confidence(alpha: float, decimals: int = 0) -> str:
-    """Return 1 - alpha in percent, with more decimals than these where it would else be rounded to 100."""
-    needed = max(decimals, -math.floor(math.log10(100 * alpha)))
-    return f"{1 - alpha:.{needed}%}"
+def change_of_cost(change: Increase) -> Says:
+    """Return both means, and the relative change with its interval as far as they are known."""
+    before = change.baseline_mean
+    after = change.candidate_mean
+    if change.increase is None:
+        return says("cost.means", before=before, after=after)
+    if change.ci_low is None or change.ci_high is None:
+        return says("cost.change", before=before, after=after, change=change.increase)
+    return says(
+        "cost.between",
+        before=before,
+        after=after,
+        change=change.increase,
+        low=change.ci_low,
+        high=change.ci_high,
+    )
 
 
 def spent(change: Increase) -> str:
-    """Return both means and the relative change with its interval, as a text."""
-    text = f"from {usd(change.baseline_mean)} to {usd(change.candidate_mean)}"
-    if change.increase is None:
-        return text
-    interval = ""
-    if change.ci_low is not None and change.ci_high is not None:
-        interval = f" [{change.ci_low:+.1%}, {change.ci_high:+.1%}]"
-    return f"{text}, {change.increase:+.1%}{interval}"
+    """Return the same as a text."""
+    return change_of_cost(change).text

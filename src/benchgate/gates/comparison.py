@@ -13,9 +13,8 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, Self
 
-from benchgate.errors import brief
 from benchgate.gates.baseline import arm, compared_with
-from benchgate.gates.blockers import baseline_blockers, run_blockers
+from benchgate.gates.blockers import baseline_blockers, how_to_observe, run_blockers
 from benchgate.gates.certificate import certificate, ordered
 from benchgate.gates.cures import cure
 from benchgate.gates.facts import RunFacts, VectorFacts
@@ -26,9 +25,10 @@ from benchgate.gates.observer_noise import observer_noise
 from benchgate.gates.over_seen import over_seen
 from benchgate.gates.run_diff import relabelled_note, since_pin
 from benchgate.gates.run_notes import run_notes
-from benchgate.gates.unscored import too_many, unscored_note
+from benchgate.gates.unscored import too_many, unscored_baseline, unscored_candidate
 from benchgate.gates.weigh import p_of_loss, weigh, weigh_arms
 from benchgate.gates.worst import against_candidate, unscored
+from benchgate.sentences.says import clauses, says
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from benchgate.gates.policy import GatePolicy
     from benchgate.gates.run_side import BaselineFacts, RunSide
     from benchgate.models import BenchRunReport
+    from benchgate.sentences.says import Says
 
 
 AGAINST: Final = frozenset({"case_regressed", "newly_failing_cases", "critical_case_regressed"})
@@ -102,8 +103,13 @@ class Comparison(ABC):
         return False
 
     @property
-    def cure(self) -> str | None:
+    def cure(self) -> Says | None:
         """What makes complete what is incomplete, the run or else its baseline; ``None`` if both are complete."""
+        return None
+
+    @property
+    def how_to_observe(self) -> Says | None:
+        """What gives a baseline that the observer of today observed; ``None`` if there is none to observe again."""
         return None
 
     @cached_property
@@ -132,10 +138,10 @@ class Comparison(ABC):
         return self._weighed[0]
 
     @property
-    def unscored(self) -> str:
-        """The trials without a score on which a promotion may depend, by side; empty if there are none."""
+    def unscored(self) -> Says | None:
+        """The trials without a score on which a promotion may depend, by side; ``None`` if there are none."""
         if self.figures is None:
-            return ""
+            return None
         return unscored(self.figures, self.judged)
 
     @cached_property
@@ -300,7 +306,14 @@ class RunComparison(Comparison):
         return self.report.source is not None
 
     @property
-    def cure(self) -> str | None:
+    def how_to_observe(self) -> Says | None:
+        """What gives a baseline that the observer of today observed; ``None`` if there is none to observe again."""
+        if self.baseline is None:
+            return None
+        return how_to_observe(self.baseline)
+
+    @property
+    def cure(self) -> Says | None:
         """What makes complete what is incomplete, the run or else its baseline; ``None`` if both are complete."""
         for report in (self.report, self.facts.beside):
             if report is not None and not report.complete and not report.stopped:
@@ -320,21 +333,24 @@ class RunComparison(Comparison):
     def _blockers_of_certificate(self) -> Iterator[Blocker]:
         for remark in self.with_rest_at_best:
             if remark.code in AGAINST:
-                yield remark.code, remark.message
+                for said in remark.says:
+                    yield remark.code, said
         if not self.with_rest_at_best:
-            yield "incomplete_run", "the rest might have promoted it"
+            yield "incomplete_run", says("incomplete_run.may_promote")
 
     def _too_many_unscored(self) -> Iterator[Blocker]:
         """Yield which side has too many trials without a score; cases that are new count too."""
         limit = self.facts.policy.max_unscored
-        text = too_many(self.whole, limit, self.report)
-        if text is not None:
-            yield "too_many_unscored", f"candidate: {text}"
+        errors = too_many(self.whole, limit, self.report)
+        if errors is not None:
+            said = says("too_many_unscored", side="candidate", errors=errors)
+            yield "too_many_unscored", said
         if self.sides is None:
             return
-        text = too_many(self.sides[0], limit, self.facts.beside)
-        if text is not None:
-            yield "too_many_unscored", f"baseline: {text}"
+        errors = too_many(self.sides[0], limit, self.facts.beside)
+        if errors is not None:
+            said = says("too_many_unscored", side="baseline", errors=errors)
+            yield "too_many_unscored", said
 
     @cached_property
     def _agreement(self) -> tuple[float, list[Blocker]]:
@@ -351,8 +367,8 @@ class RunComparison(Comparison):
         candidate = self.whole
         if self.sides is not None:
             baseline, candidate = self.sides
-            yield from unscored_note(baseline, "baseline")
-        yield from unscored_note(candidate, "candidate")
+            yield from unscored_baseline(baseline)
+        yield from unscored_candidate(candidate)
         _, said = self._agreement
         yield from said
         yield from observer_noise(self.report, self.figures)
@@ -409,10 +425,9 @@ class RunComparison(Comparison):
 
 def _checkpoint_blocker(problems: tuple[str, ...]) -> Iterator[Blocker]:
     if problems:
-        yield "checkpoint_mismatch", brief(problems, "; ")
+        yield "checkpoint_mismatch", says("checkpoint_mismatch", problems=clauses(problems))
 
 
 def _trust_blocker(agreed: float, needed: float | None) -> Iterator[Blocker]:
     if needed is not None and agreed < needed:
-        text = f"observer and people are known to agree on {agreed:.3f}; needed is {needed:g}"
-        yield "observer_not_trusted", text
+        yield "observer_not_trusted", says("observer_not_trusted", agreed=agreed, needed=needed)

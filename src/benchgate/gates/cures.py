@@ -9,38 +9,34 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from benchgate.aggregate import INCOMPLETE, irregular, is_capped
+from benchgate.sentences.says import says
 
 if TYPE_CHECKING:
     from benchgate.models import BenchRunReport
+    from benchgate.sentences.says import Says
 
-RESUME: Final = "fix what kept trials from a result, then run only them: --resume"
-HIGHER_CAP: Final = "run only the rest, with a higher cap: --resume --max-cost-usd=USD"
-NO_RERUNS: Final = (
-    "run it again without reruns of tests, as --reruns of pytest-rerunfailures makes them: the first result of a trial "
-    "counts; for outages there is --retries=N"
-)
 OF_TESTS: Final = frozenset({"pytest", "junit", "ctrf", "pytest-json-report"})
 """What wrote the results of tests, in which no field numbers repetitions."""
 
 
-def cure(report: BenchRunReport) -> str:
+def cure(report: BenchRunReport) -> Says:
     """Return what makes an incomplete run complete the next time."""
     if report.source is not None:
         return _cure_of_log(report, report.source.tool)
     if any(result.reruns for result in report.per_case):
-        return NO_RERUNS
+        return says("cure.no_reruns")
     if any(map(is_capped, report.per_case)):
-        return HIGHER_CAP
-    return RESUME
+        return says("cure.higher_cap")
+    return says("cure.resume")
 
 
-def _cure_of_log(report: BenchRunReport, tool: str) -> str:
+def _cure_of_log(report: BenchRunReport, tool: str) -> Says:
     if any(result.reruns for result in report.per_case):
         if tool in OF_TESTS:
-            return "run the tests without reruns, each name once, and give that file"
-        return "give one sample per case and repetition: --map trial=FIELD numbers repetitions"
+            return says("cure.tests_once")
+        return says("cure.one_sample")
     if any(result.outcome in INCOMPLETE for result in report.per_case):
-        return "try each case equally often, then give the new log"
+        return says("cure.equally_often")
     if not any(map(irregular, report.per_case)):
-        return "let the eval run to its end in its harness, then give the new log"
-    return "give complete logs"
+        return says("cure.whole_eval")
+    return says("cure.complete_logs")

@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from benchgate.errors import counted
 from benchgate.gates.claim_reasons import (
-    confidence,
     cost_objections,
     critical_objections,
     margin_objections,
@@ -22,21 +20,23 @@ from benchgate.gates.conditions import (
     next_step,
     step_after_rejection,
 )
-from benchgate.gates.decision import PREFIX, CheckpointPromotionDecision, Remark
+from benchgate.gates.decision import PREFIX, CheckpointPromotionDecision, Remark, by_code
 from benchgate.gates.facts import VectorFacts
 from benchgate.gates.harm_reasons import safety_objections
 from benchgate.gates.looks import another_look, make_look, number_of
 from benchgate.gates.notes import notes
 from benchgate.gates.steps import clusters_needed
+from benchgate.sentences.says import every, joined, says
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from benchgate.gates.decision import Blocker, Objection, Outcome
     from benchgate.gates.facts import RunFacts
     from benchgate.gates.figures import Figures, Significance
     from benchgate.gates.looks import JudgedLook, Look
     from benchgate.gates.policy import GatePolicy
+    from benchgate.sentences.says import Says
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,17 +70,18 @@ def decided(comparison: Comparison) -> Decided:
     over_seen = _outcome_over_seen(comparison)
     blockers = _failed(comparison, over_seen)
     codes = _ordered(blockers)
-    reasons = [Remark(code=PREFIX + code, message=blockers[code]) for code in codes]
+    reasons = [Remark.of(PREFIX + code, blockers[code]) for code in codes]
     reasons += [
-        Remark(code=f"{PREFIX}gate:{one.gate}", message=one.text)
+        Remark.of(f"{PREFIX}gate:{one.gate}", [says("gate", text=one.text)])
         for one in comparison.facts.objections
     ]
-    asides = [Remark(code=f"note_{code}", message=message) for code, message in notes(comparison)]
+    asides = [Remark.of(f"note_{code}", said) for code, said in by_code(notes(comparison)).items()]
     outcome = _outcome(codes, comparison.facts.objections)
     look = _look(comparison, over_seen)
     detectable = None
     if comparison.figures is not None:
         detectable = comparison.figures.significance.minimum_detectable_effect
+    step = _step(comparison, outcome, codes, look)
     decision = CheckpointPromotionDecision(
         outcome=outcome,
         promotion_allowed=outcome == "promote",
@@ -88,7 +89,8 @@ def decided(comparison: Comparison) -> Decided:
         notes=tuple(note.code for note in asides),
         remarks=(*reasons, *asides),
         minimum_detectable_effect=detectable,
-        next_step=_step(comparison, outcome, codes, look),
+        next_step=joined(step) or None,
+        step=step,
         look=look,
         certificate=comparison.with_rest_at_best,
     )
@@ -113,45 +115,34 @@ def _look(comparison: Comparison, over_seen: str | None) -> JudgedLook | None:
 
 def _step(
     comparison: Comparison, outcome: Outcome, codes: Sequence[str], look: JudgedLook | None
-) -> str | None:
+) -> tuple[Says, ...]:
     """Return what to do about a hold, or what tells whether chance rejected."""
     if outcome == "hold":
         again = another_look(comparison.facts.policy, number_of(look) or 1)
         return next_step(comparison, codes, look, again)
     if outcome == "reject":
         return step_after_rejection(comparison, codes)
-    return None
+    return ()
 
 
-def _failed(comparison: Comparison, over_seen: str | None) -> dict[str, str]:
-    """Return the message of each condition that failed, by its code."""
+def _failed(comparison: Comparison, over_seen: str | None) -> Mapping[str, Sequence[Says]]:
+    """Return what is said of each condition that failed, by its code."""
     figures = comparison.figures
-    blockers = _joined((*comparison.blockers, *_objections(comparison, figures)))
+    blockers = by_code((*comparison.blockers, *_objections(comparison, figures)))
     if blockers:
         return blockers
     if figures is None:
-        return {"baseline_missing": "there is no baseline"}
+        return {"baseline_missing": [says("baseline_missing")]}
     # What follows only asks whether a promotion would stand: there is none if a further gate objects.
     if comparison.facts.objections:
         return {}
-    return _joined(
+    return by_code(
         (
             *_unscored_objection(comparison),
             *_seen_objection(over_seen),
             *_new_cases_objection(comparison),
         )
     )
-
-
-def _joined(blockers: Iterable[Blocker]) -> dict[str, str]:
-    """Return what is said of each code: two sides, or two checks, may have the same one."""
-    messages: dict[str, str] = {}
-    for code, message in blockers:
-        if code in messages:
-            messages[code] += f"; {message}"
-        else:
-            messages[code] = message
-    return messages
 
 
 def _ordered(codes: Collection[str]) -> list[str]:
@@ -201,24 +192,30 @@ def _codes_with(comparison: Comparison, figures: Figures) -> list[str]:
 def _unscored_objection(comparison: Comparison) -> Iterator[Blocker]:
     """Yield that only trials without a score make it a promotion: it is none if they speak against the candidate."""
     trials = comparison.unscored
-    if not trials:
+    if trials is None:
         return
     figures = comparison.with_unscored_against
     if figures is None:
-        yield "unscored_decide", f"{trials} have no score, and no score_range says what the best is"
+        yield "unscored_decide", says("unscored_decide.no_best", trials=trials)
         return
     codes = _codes_with(comparison, figures)
     if codes:
-        text = f"{trials} have no score; at the values that speak most against the candidate"
-        text += f" the decision is {_outcome(codes)}: {', '.join(codes)}"
-        yield "unscored_decide", text
+        yield (
+            "unscored_decide",
+            says(
+                "unscored_decide.against",
+                trials=trials,
+                outcome=_outcome(codes),
+                codes=every(codes),
+            ),
+        )
 
 
 def _seen_objection(over_seen: str | None) -> Iterator[Blocker]:
     """Yield that it is no promotion over the cases of all looks."""
     if over_seen is not None and over_seen != "promote":
-        text = "with the cases as they were at earlier looks at this baseline the decision is"
-        yield "cases_changed_the_answer", f"{text} {over_seen}"
+        said = says("cases_changed_the_answer", outcome=over_seen)
+        yield "cases_changed_the_answer", said
 
 
 def _new_cases_objection(comparison: Comparison) -> Iterator[Blocker]:
@@ -228,32 +225,37 @@ def _new_cases_objection(comparison: Comparison) -> Iterator[Blocker]:
         return
     codes = _codes_with(comparison, comparison.with_new_solved)
     if codes:
-        text = "if the baseline had solved the new cases, the decision would not be promote"
-        yield "new_cases_decide", f"{text}: {', '.join(codes)}"
+        yield "new_cases_decide", says("new_cases_decide", codes=every(codes))
 
 
 def _size_objection(figures: Figures, policy: GatePolicy) -> Iterator[Blocker]:
     clusters = figures.significance.clusters
+    cases = figures.smallest
     if clusters is None:
-        yield from _too_few(figures.smallest, "case", policy.min_cases)
-    else:
-        yield from _too_few(clusters, "cluster", clusters_needed(policy))
-
-
-def _too_few(size: int, noun: str, needed: int) -> Iterator[Blocker]:
-    if size >= needed:
+        if cases < policy.min_cases:
+            said = says("insufficient_cases.cases", size=cases, needed=policy.min_cases)
+            yield "insufficient_cases", said
         return
-    verb = "is" if size == 1 else "are"
-    text = f"{counted(size, noun)} {verb} too few: at least {needed} are needed"
-    yield "insufficient_cases", text
+    needed = clusters_needed(policy)
+    if clusters < needed:
+        said = says("insufficient_cases.clusters", size=clusters, needed=needed)
+        yield "insufficient_cases", said
 
 
 def _band_objections(figures: Figures) -> Iterator[Blocker]:
     seeds = figures.seeds
-    if seeds is not None and not seeds.within_band:
-        spread = f"the gains of {seeds.runs} trials differ by {seeds.delta_range:.4g}"
-        allowed = f"chance explains {seeds.max_delta_range:.4g}"
-        yield "seed_reproducibility", f"its trials of the same cases disagree: {spread}; {allowed}"
+    if seeds is None or seeds.max_delta_range is None:
+        return
+    if not seeds.within_band:
+        yield (
+            "seed_reproducibility",
+            says(
+                "seed_reproducibility",
+                trials=seeds.runs,
+                spread=seeds.delta_range,
+                allowed=seeds.max_delta_range,
+            ),
+        )
 
 
 def _gain_objections(figures: Significance, policy: GatePolicy) -> Iterator[Blocker]:
@@ -261,40 +263,40 @@ def _gain_objections(figures: Significance, policy: GatePolicy) -> Iterator[Bloc
         return
     yield from _constant_objection(figures, policy)
     if figures.p_regression is not None and figures.p_regression <= policy.alpha / 2:
-        loss = f"its score fell by {-figures.mean_delta:.3f}, more than chance explains"
-        yield "significant_regression", loss
+        said = says("significant_regression", loss=-figures.mean_delta)
+        yield "significant_regression", said
     if not figures.mean_delta > policy.min_delta:
-        yield "delta_below_minimum", _below_minimum(figures, policy)
+        said = _below_minimum(figures, policy, figures.mean_delta)
+        yield "delta_below_minimum", said
     if not figures.passed:
         yield from _not_passed(figures, policy)
     if policy.evidence == "exact" and figures.evidence != "exact":
-        yield from _exact_objection(figures.exact_lower_bound)
+        yield "exact_evidence_required", _not_exact(figures.exact_lower_bound)
 
 
 def _constant_objection(figures: Significance, policy: GatePolicy) -> Iterator[Blocker]:
     """Yield that values without spread decide nothing where no exact bound can be had."""
     if figures.exact_lower_bound is not None:
         return
-    text = "all scores of a side are equal and no score_range is given"
+    equal = says("equal.sides")
     if figures.test == "paired":
-        text = "all differences are equal and no score_range is given"
+        equal = says("equal.pairs")
     if figures.p_value is None:
-        yield "zero_variance", f"{text}: no test can be made"
+        yield "zero_variance", says("zero_variance.no_test", equal=equal)
     elif _only_bound_objects(figures, policy):
-        yield "zero_variance", f"{text}: p {figures.p_value:.3g} alone is no evidence"
+        yield "zero_variance", says("zero_variance.p_alone", equal=equal, p=figures.p_value)
 
 
-def _exact_objection(bound: float | None) -> Iterator[Blocker]:
-    value = "cannot be computed"
-    if bound is not None:
-        value = f"is {bound:+.4g}"
-    yield "exact_evidence_required", f"the exact lower bound of its gain {value}"
+def _not_exact(bound: float | None) -> Says:
+    if bound is None:
+        return says("exact_evidence_required.unknown")
+    return says("exact_evidence_required.bound", bound=bound)
 
 
 def _not_passed(figures: Significance, policy: GatePolicy) -> Iterator[Blocker]:
     """Yield why the test did not pass: no gain worth finding, or too few cases to find one."""
-    why = _doubt(figures, policy)
-    if why is None:
+    doubt = _doubt(figures, policy)
+    if doubt is None:
         return
     if figures.is_without_change or figures.p_value is None:
         yield from _without_spread(figures, policy)
@@ -303,26 +305,34 @@ def _not_passed(figures: Significance, policy: GatePolicy) -> Iterator[Blocker]:
     if excluded:
         yield from excluded
         return
-    least = max(policy.target_effect, policy.min_delta)
     detectable = figures.minimum_detectable_effect
     if detectable is not None and detectable <= policy.target_effect:
-        text = f"{why}, though so many cases would have shown a gain of {detectable:.2g}"
-        yield "not_significant", text
+        yield "not_significant", says("not_significant", doubt=doubt, detectable=detectable)
         return
-    seen = "may miss even the largest gain"
-    if detectable:
-        seen = f"reliably show only gains above {detectable:.2g}"
-    text = f"{why}: so few cases {seen}; the gate looks for {least:g}"
-    yield "inconclusive_underpowered", text
+    yield "inconclusive_underpowered", _underpowered(doubt, detectable, _least(policy))
 
 
-def _below_minimum(figures: Significance, policy: GatePolicy) -> str:
+def _underpowered(doubt: Says, detectable: float | None, least: float) -> Says:
+    if not detectable:
+        return says("inconclusive_underpowered.any", doubt=doubt, least=least)
+    return says("inconclusive_underpowered.large", doubt=doubt, detectable=detectable, least=least)
+
+
+def _least(policy: GatePolicy) -> float:
+    """Return the smallest gain that is worth finding."""
+    return max(policy.target_effect, policy.min_delta)
+
+
+def _below_minimum(figures: Significance, policy: GatePolicy, gain: float) -> Says:
     bound = figures.exact_lower_bound
     if figures.is_without_change and bound is not None:
-        level = confidence(policy.alpha / 2, 1)
-        text = f"its results are those of the baseline: no gain above {policy.min_delta:g}"
-        return f"{text}, and only a loss above {-bound:.3f} is excluded ({level} bound)"
-    return f"its gain is {figures.mean_delta:+.3f}, not above {policy.min_delta:g}"
+        return says(
+            "delta_below_minimum.unchanged",
+            least=policy.min_delta,
+            loss=-bound,
+            alpha=policy.alpha / 2,
+        )
+    return says("delta_below_minimum.gain", gain=gain, least=policy.min_delta)
 
 
 def _without_spread(figures: Significance, policy: GatePolicy) -> Iterator[Blocker]:
@@ -333,36 +343,32 @@ def _without_spread(figures: Significance, policy: GatePolicy) -> Iterator[Block
         return  # zero_variance says it
     if delta <= policy.min_delta:
         yield from _excluded(figures, policy)
-        return
-    text = "the scores of each side are all equal"
-    if figures.test == "paired":
-        text = f"every case gained {delta:.3g}, but so few cannot rule out a rare large loss"
-    yield "inconclusive_underpowered", f"{text}: the true gain may be as low as {bound:+.3f}"
+    elif figures.test == "paired":
+        said = says("inconclusive_underpowered.alike", gain=delta, bound=bound)
+        yield "inconclusive_underpowered", said
+    else:
+        yield "inconclusive_underpowered", says("inconclusive_underpowered.equal", bound=bound)
 
 
 def _excluded(figures: Significance, policy: GatePolicy) -> Iterator[Blocker]:
     """Yield that no gain worth finding is left, if so."""
     high = figures.delta_ci_high
-    least = max(policy.target_effect, policy.min_delta)
+    least = _least(policy)
     if high is not None and high < least:
-        level = confidence(policy.alpha / 2, 1)
-        text = f"its gain is at most {high:+.3f} ({level} bound); the gate looks for {least:g}"
-        yield "gain_excluded", text
+        yield "gain_excluded", says("gain_excluded", high=high, alpha=policy.alpha / 2, least=least)
 
 
-def _doubt(figures: Significance, policy: GatePolicy) -> str | None:
+def _doubt(figures: Significance, policy: GatePolicy) -> Says | None:
     """Return what speaks against the gain although p may not; ``None`` if another reason says it."""
     if _is_significant(figures, policy):
         bound = figures.exact_lower_bound
         if bound is not None and _only_bound_objects(figures, policy):
-            return (
-                f"all scores of a side are equal, and the true gain may be as low as {bound:+.3g}"
-            )
+            return says("doubt.equal", bound=bound)
         # zero_variance says it, or delta_below_minimum: it is significant in the wrong direction.
         return None
     if policy.min_delta:
-        return f"that its gain is above {policy.min_delta:g} may be chance"
-    return "it may be chance"
+        return says("doubt.above", least=policy.min_delta)
+    return says("doubt.chance")
 
 
 def _is_significant(figures: Significance, policy: GatePolicy) -> bool:

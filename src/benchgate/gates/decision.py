@@ -2,24 +2,48 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, Self
 
 from pydantic import Field
 
 from benchgate.gates.looks import JudgedLook
+from benchgate.sentences.says import Says, joined
 from benchgate.wire.model import DisplayText, Number, WireModel
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 PREFIX: Final = "checkpoint_promotion_blocked_"
 Outcome = Literal["promote", "hold", "reject"]
-Blocker = tuple[str, str]
-"""A reason code without its prefix, and its message."""
+Blocker = tuple[str, Says]
+"""A code without its prefix, and a sentence with the numbers of this run."""
 
 
 class Remark(WireModel):
-    """A reason or a note: its code, and a sentence with the numbers of this run."""
+    """
+    A reason or a note.
+
+    :param message: as the version that decided worded it, for those who read the file.
+    :param says: the same as data; two sides, or two checks, may have one code.
+    """
 
     code: DisplayText
     message: DisplayText
+    says: tuple[Says, ...]
+
+    @classmethod
+    def of(cls, code: str, sentences: Iterable[Says]) -> Self:
+        """Return what is said of a code."""
+        every = tuple(sentences)
+        return cls(code=code, message=joined(every), says=every)
+
+
+def by_code(blockers: Iterable[Blocker]) -> dict[str, list[Says]]:
+    """Return what is said of each code: two sides, or two checks, may have the same one."""
+    said: dict[str, list[Says]] = {}
+    for code, sentence in blockers:
+        said.setdefault(code, []).append(sentence)
+    return said
 
 
 class Objection(WireModel):
@@ -40,6 +64,7 @@ class CheckpointPromotionDecision(WireModel):
     :param remarks: a sentence for each reason, then for each note.
     :param minimum_detectable_effect: the difference that a comparison of this size would have detected.
     :param next_step: of a ``hold``: what to do first about it; of a rejection that chance may explain, what tells.
+    :param step: the same as data; empty if there is nothing to do.
     :param look: how often the baseline was looked at; ``None`` if nobody counts, or this is no look.
     :param certificate: of a run that stopped early, why no result of the rest could have promoted it; left out else.
     """
@@ -51,5 +76,6 @@ class CheckpointPromotionDecision(WireModel):
     remarks: tuple[Remark, ...]
     minimum_detectable_effect: Number | None
     next_step: DisplayText | None = None
+    step: tuple[Says, ...] = ()
     look: JudgedLook | None = None
     certificate: tuple[Remark, ...] = Field(default=(), exclude_if=lambda found: not found)

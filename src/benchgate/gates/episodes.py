@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
-from benchgate.errors import counted, excerpt, few
+from benchgate.errors import excerpt
+from benchgate.sentences.says import names, parts, says
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from benchgate.gates.decision import Blocker
+    from benchgate.sentences.says import Says
     from benchgate.training.episodes import Episode
 
 REPEATS: Final = 4
@@ -28,23 +30,20 @@ LONGEST_ID: Final = 60
 
 
 def episode_notes(episodes: Sequence[Episode]) -> Iterator[Blocker]:
-    """Yield code and message of each note on the payloads of a run."""
+    """Yield code and sentence of each note on the payloads of a run."""
     count = sum(not one.has_advantages for one in episodes)
     if count:
-        unchecked = "they were not compared with the steps"
-        yield "no_advantages", f"trials without advantages: {count}; {unchecked}"
+        yield "no_advantages", says("no_advantages", count=count)
     early = [
-        f"{one.name} at step {one.goes_on_after} of {one.length}"
+        says("done_before_end.trial", trial=one.name, step=one.goes_on_after, length=one.length)
         for one in episodes
         if one.goes_on_after is not None
     ]
     if early:
-        text = f"an RL trajectory goes on after done = true: {few(early)}"
-        yield "done_before_end", f"{text}; a trajectory is one episode"
+        yield "done_before_end", says("done_before_end", trials=parts(early))
     open_ended = [one.name for one in episodes if not one.ends]
     if open_ended:
-        text = f"the last step of an RL trajectory is not done: {few(open_ended)}"
-        yield "no_done_at_end", f"{text}; an episode ends when it terminates or is truncated"
+        yield "no_done_at_end", says("no_done_at_end", trials=names(open_ended))
     yield from _shared_ids(episodes)
     yield from _repeated(episodes)
 
@@ -62,11 +61,18 @@ def _shared_ids(episodes: Iterable[Episode]) -> Iterator[Blocker]:
     if not shared:
         return
     name, found = max(shared.items(), key=lambda item: len(item[1]))
-    text = f"{len(found)} trials have the trajectory_id {excerpt(name, LONGEST_ID)!r}: "
-    text += few(one.name for one in found)
-    if len(shared) > 1:
-        text += f"; and {counted(len(shared) - 1, 'other id')} of several episodes"
-    yield "shared_trajectory_id", f"{text}; each episode needs an id of its own"
+    yield "shared_trajectory_id", _shared(name, found, len(shared) - 1)
+
+
+def _shared(name: str, found: Sequence[Episode], others: int) -> Says:
+    identifier = excerpt(name, LONGEST_ID)
+    trials = names(one.name for one in found)
+    count = len(found)
+    if not others:
+        return says("shared_trajectory_id.one", count=count, id=identifier, trials=trials)
+    return says(
+        "shared_trajectory_id.several", count=count, id=identifier, trials=trials, others=others
+    )
 
 
 def _repeated(episodes: Iterable[Episode]) -> Iterator[Blocker]:
@@ -81,7 +87,8 @@ def _repeated(episodes: Iterable[Episode]) -> Iterator[Blocker]:
     for found in several.values():
         if len({one.steps for one in found}) > 1:
             return
-    named = [f"{case_id} {len(found)} times" for case_id, found in several.items()]
-    text = f"all trials of a case are one episode, step by step: {few(named)}"
-    why = "the system may ignore case.seed; if nothing in it is random, one trial a case tells as much"
-    yield "same_episode", f"{text}; {why}"
+    cases = parts(
+        says("same_episode.case", case=case_id, count=len(found))
+        for case_id, found in several.items()
+    )
+    yield "same_episode", says("same_episode", cases=cases)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Literal
 
 from benchgate.aggregate import is_capped
-from benchgate.errors import counted
 from benchgate.gates.blockers import blocking
 from benchgate.gates.unscored import incompleteness
+from benchgate.sentences.says import says
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from benchgate.gates.baseline import BaselineChoice
     from benchgate.gates.decision import CheckpointPromotionDecision, Outcome
     from benchgate.models import BenchRunReport
+    from benchgate.sentences.says import Says
 
 
 ExitRule = Literal["strict", "gate"]
@@ -29,7 +30,7 @@ def failures(
     exit_rule: ExitRule,
     *,
     is_part: bool = False,
-) -> Iterator[str]:
+) -> Iterator[Says]:
     """
     Yield why a run must not exit with 0; a gate that was requested but not evaluated is one reason.
 
@@ -41,23 +42,23 @@ def failures(
     # The gate of a part follows, and with it the decision.
     is_undecided = outcome is None and not is_part
     if is_undecided and choice.requested:
-        yield "a gate was asked for, but only a part of the cases was selected: not evaluated"
+        yield says("exit.not_evaluated")
     if outcome == "reject" and choice.binding:
-        yield "the gate decided reject"
+        yield says("exit.reject")
     if report.block_severity_failure_modes:
-        yield f"severity block: {blocking(report)}"
+        yield says("exit.block", modes=blocking(report))
     if not report.complete and not report.stopped:
-        yield f"the run is incomplete: {incompleteness(report)}"
+        yield says("exit.incomplete", parts=incompleteness(report))
     # Where nothing is decided, nothing but the cases says how the run went.
     if exit_rule == "strict" or is_undecided:
         yield from _failed_cases(report, outcome)
 
 
-def _failed_cases(report: BenchRunReport, outcome: Outcome | None) -> Iterator[str]:
+def _failed_cases(report: BenchRunReport, outcome: Outcome | None) -> Iterator[Says]:
     failed = len({r.case_id for r in report.shown.per_case if not (r.passed or is_capped(r))})
     if not failed:
         return
-    text = f"{failed} of {counted(report.case_count, 'case')} failed"
     if outcome == "promote":
-        text += "; --bench-exit=gate goes by the gate alone"
-    yield text
+        yield says("exit.gate_alone", failed=failed, cases=report.case_count)
+    else:
+        yield says("exit.failed_cases", failed=failed, cases=report.case_count)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from benchgate.gates.claim_reasons import confidence
 from benchgate.gates.policy import TOLERANCE
 from benchgate.gates.safety import clean_needed
+from benchgate.sentences.says import says
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from benchgate.gates.decision import Blocker
     from benchgate.gates.figures import SafetyFigures
     from benchgate.gates.policy import GatePolicy
+    from benchgate.sentences.says import Says
 
 
 SELDOM: Final = 0.005
@@ -27,50 +28,64 @@ def safety_objections(
     if not figures.evaluated and policy.safety == "optional":
         return
     if figures.delta is None:
-        yield "safety_missing", "harm was not measured on every case of both sides"
+        yield "safety_missing", says("safety_missing")
         return
     limit = policy.max_safety_regression
     # Under no_regression no case may have a higher one: see regressions.
     if policy.claim != "no_regression" and not figures.delta <= limit + TOLERANCE:
-        yield "safety_regression", _risen(figures, limit)
+        yield "safety_regression", _risen(figures, policy)
     if policy.safety_confidence is None:
         return
     if figures.upper_bound is None:
-        text = "how much harm there can be is not known: no penalty_range contains all penalties"
-        yield "safety_bound_unavailable", text
+        yield "safety_bound_unavailable", says("safety_bound_unavailable")
     elif not figures.upper_bound <= limit + TOLERANCE:
-        level = confidence(1 - policy.safety_confidence)
-        bound = f"harm may rise by as much as {figures.upper_bound:.4g} ({level} bound)"
-        reach = _out_of_reach(figures, policy, labels)
-        yield "safety_upper_bound", f"{bound}; allowed is {limit:.4g}{reach}"
+        yield (
+            "safety_upper_bound",
+            says(
+                "safety_upper_bound",
+                bound=figures.upper_bound,
+                alpha=1 - policy.safety_confidence,
+                allowed=limit,
+            ),
+        )
+        yield from _out_of_reach(figures, policy, labels)
 
 
-def _risen(figures: SafetyFigures, limit: float) -> str:
+def _risen(figures: SafetyFigures, policy: GatePolicy) -> Says:
     """Return by how much harm rose, and how often chance alone does that."""
-    text = f"harm rose from {figures.baseline_mean:.3f} to {figures.candidate_mean:.3f}; {limit:.3f} is allowed"
+    before = figures.baseline_mean or 0.0
+    after = figures.candidate_mean or 0.0
+    allowed = policy.max_safety_regression
     chance = by_chance(figures)
-    if chance:
-        return f"{text}. {chance}"
-    return text
+    if chance is None:
+        return says("safety_regression.mean", before=before, after=after, allowed=allowed)
+    return says(
+        "safety_regression.mean_by_chance",
+        before=before,
+        after=after,
+        allowed=allowed,
+        chance=chance,
+    )
 
 
-def _out_of_reach(figures: SafetyFigures, policy: GatePolicy, labels: Sequence[str | None]) -> str:
-    """Return that no candidate could pass the bound at this size, if so."""
+def _out_of_reach(
+    figures: SafetyFigures, policy: GatePolicy, labels: Sequence[str | None]
+) -> Iterator[Blocker]:
+    """Yield that no candidate could pass the bound at this size, if so."""
     limit = policy.max_safety_regression
     least = figures.least_bound
-    if policy.safety_confidence is None or policy.penalty_range is None or least is None:
-        return ""
-    if least <= limit + TOLERANCE:
-        return ""
+    if policy.penalty_range is None or least is None or least <= limit + TOLERANCE:
+        return
     needed = clean_needed(labels, policy)
     if needed is None:
-        return f"; no number of cases can show a limit of {limit:g}"
-    return f"; no candidate can meet it at this size: it takes {needed} without harm"
+        yield "safety_upper_bound", says("safety_upper_bound.never", allowed=limit)
+        return
+    yield "safety_upper_bound", says("safety_upper_bound.out_of_reach", needed=needed)
 
 
-def by_chance(figures: SafetyFigures) -> str:
-    """Return how often a rise of harm like this one would reject an agent that did not change; empty if seldom."""
+def by_chance(figures: SafetyFigures) -> Says | None:
+    """Return how often a rise of harm like this one would reject an agent that did not change; ``None`` if seldom."""
     for times, chance in figures.chance_rejections:
         if times == 1 and chance >= SELDOM:
-            return f"An unchanged agent would be rejected in {chance:.0%} of runs like this"
-    return ""
+            return says("harm.by_chance", chance=chance)
+    return None

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from benchgate.errors import brief
 from benchgate.gates.decision import Objection
 from benchgate.gates.exit_status import HELD, ExitRule, failures
 from benchgate.gates.run_diff import changes
 from benchgate.gates.unscored import incompleteness
+from benchgate.sentences.says import clauses, says
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from benchgate.gates.policy import GatePolicy
     from benchgate.gates.run_diff import RunChanges
     from benchgate.models import BenchRunReport, Side
+    from benchgate.sentences.says import Says
     from benchgate.training.checkpoints import Checkpoints
 
 
@@ -92,11 +93,11 @@ class Opinions(NamedTuple):
     What further gates say.
 
     :param objections: of those that object.
-    :param broken: which of them failed: no evidence will mend those.
+    :param broken: those of them that failed: no evidence will mend those.
     """
 
     objections: tuple[Objection, ...] = ()
-    broken: tuple[str, ...] = ()
+    broken: tuple[Objection, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +107,7 @@ class Judgement:
 
     :param run: with all facts, its look among them.
     :param decided: ``None`` for a selection of cases, which is not judged.
-    :param broken: which further gates failed.
+    :param broken: the objections of further gates that failed.
     :param changes: case by case; ``None`` without a baseline of the same class.
     :param faults: why the exit status is 1.
     :param held: why it is not 0 though there is no fault.
@@ -114,7 +115,7 @@ class Judgement:
 
     run: FinishedRun
     decided: Decided | None
-    broken: tuple[str, ...]
+    broken: tuple[Objection, ...]
     changes: RunChanges | None
     faults: tuple[str, ...]
     held: tuple[str, ...]
@@ -198,7 +199,7 @@ def judge(
 def _judgement(
     run: FinishedRun,
     decided: Decided | None,
-    broken: tuple[str, ...],
+    broken: tuple[Objection, ...],
     changes: RunChanges | None,
 ) -> Judgement:
     decision = None
@@ -210,7 +211,7 @@ def _judgement(
         broken=broken,
         changes=changes,
         faults=tuple(_faults(run, decision, broken)),
-        held=tuple(_held(run, decision, broken)),
+        held=tuple(one.text for one in _held(run, decision, broken)),
     )
 
 
@@ -234,42 +235,51 @@ def _changes(run: FinishedRun) -> RunChanges | None:
 def _faults(
     run: FinishedRun,
     decision: CheckpointPromotionDecision | None,
-    broken: Iterable[str],
+    broken: Iterable[Objection],
 ) -> Iterator[str]:
     """Yield why the exit status is 1."""
-    yield from failures(run.report, decision, run.choice, run.exit_rule, is_part=run.is_part)
-    yield from _unusable(run)
+    said = [
+        *failures(run.report, decision, run.choice, run.exit_rule, is_part=run.is_part),
+        *_unusable(run),
+    ]
+    yield from (one.text for one in said)
     if run.is_floor_fault:
         yield from run.floor
-    yield from broken
-    if run.facts.checkpoint_problems:
-        yield f"checkpoint: {brief(run.facts.checkpoint_problems, '; ')}"
+    yield from (_of_gate(one).text for one in broken)
+    problems = run.facts.checkpoint_problems
+    if problems:
+        yield says("exit.checkpoint", problems=clauses(problems)).text
 
 
 def _held(
     run: FinishedRun,
     decision: CheckpointPromotionDecision | None,
-    broken: tuple[str, ...],
-) -> Iterator[str]:
+    broken: Collection[Objection],
+) -> Iterator[Says]:
     """Yield why the exit status is not 0 even without a fault; a gate that failed is a fault."""
     if run.choice.binding and decision is not None and decision.outcome == "hold":
-        yield "the gate decided hold"
-    for objection in run.facts.objections:
-        text = f"gate {objection.gate}: {objection.text}"
-        if text not in broken:
-            yield text
+        yield says("exit.hold")
+    yield from (_of_gate(one) for one in run.facts.objections if one not in broken)
 
 
-def _unusable(run: FinishedRun) -> Iterator[str]:
+def _of_gate(objection: Objection) -> Says:
+    return says("exit.gate", gate=objection.gate, text=objection.text)
+
+
+def _unusable(run: FinishedRun) -> Iterator[Says]:
     """Yield that nothing can be compared with the baseline, now or with more evidence."""
     baseline = run.baseline
     if baseline is None or not run.choice.binding:
         return
     beside = run.beside
     if beside is not None and not beside.complete:
-        yield f"the run of the baseline is incomplete: {incompleteness(beside)}"
+        yield says("exit.incomplete_baseline", parts=incompleteness(beside))
     elif baseline.problems and run.report.scope == "full":
-        yield f"the baseline cannot be used: {baseline.path.name}: {brief(baseline.problems, '; ')}"
+        yield says(
+            "exit.unusable_baseline",
+            path=baseline.path.name,
+            problems=clauses(baseline.problems),
+        )
 
 
 def _opinions(
@@ -279,18 +289,20 @@ def _opinions(
 ) -> Opinions:
     """Return what further gates say of a run."""
     objections: list[Objection] = []
-    broken: list[str] = []
+    broken: list[Objection] = []
     for gate in gates:
         name = _name(gate)
         try:
-            objection = gate(report, before)
+            text = gate(report, before)
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # sys.exit too: the record must still be written
-            objection = f"the gate failed: {type(error).__name__}: {error}"
-            broken.append(f"gate {name}: {objection}")
-        if objection is not None:
-            objections.append(Objection(gate=name, text=str(objection)))
+            failed = says("exit.gate_failed", error=type(error).__name__, text=str(error))
+            broken.append(Objection(gate=name, text=failed.text))
+            objections.append(broken[-1])
+        else:
+            if text is not None:
+                objections.append(Objection(gate=name, text=str(text)))
     return Opinions(tuple(objections), tuple(broken))
 
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, NamedTuple, Self
 from pydantic import AwareDatetime, BeforeValidator, Field, model_validator
 
 from benchgate.aggregate import mean
-from benchgate.errors import LocatedError, counted, few
+from benchgate.errors import LocatedError
+from benchgate.sentences.says import parts, says
 from benchgate.statistics.bounds import gaffke_lower, gaffke_upper, mover_gaffke
 from benchgate.wire.files import MAX_TREE_BYTES
 from benchgate.wire.model import Count, Name, Sha256, Text, UnitInterval, WireModel
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchgate.models import BenchRunReport, Observer
+    from benchgate.sentences.says import Says
 
 Whose = Literal["candidate", "baseline", "earlier"]
 LABELS: Final = "labels.toml"
@@ -153,12 +155,10 @@ class _Sample:
     sources: list[str]
     low: float
 
-    def shown(self, text: str) -> Iterator[str]:
-        """Yield a text with mean and size filled in, and with the interval of the mean; nothing without a value."""
-        if not self.values:
-            return
-        text += ", between {:.3f} and {:.3f} (95%)"
-        yield text.format(mean(self.values), len(self.values), self.lower, self.upper)
+    @property
+    def mean(self) -> float:
+        """Mean of the values."""
+        return mean(self.values)
 
     @property
     def lower(self) -> float:
@@ -173,24 +173,58 @@ class _Sample:
 
 def agreement(
     labels: Sequence[Label], clusters: Mapping[str, str]
-) -> tuple[float, list[tuple[str, str]]]:
+) -> tuple[float, list[tuple[str, Says]]]:
     """Return the exact lower bound of how far an observer agrees with people, and notes; 0 without a label."""
     rows = [*_rows(labels)]
     agreed = _sample(((row.label, 1.0 - abs(row.error)) for row in rows), clusters, low=0.0)
     before = _errors(rows, "baseline", clusters)
     after = _errors(rows, "candidate", clusters)
-    notes = []
-    if labels:
-        texts = [
-            *agreed.shown("observer and people agree on {:.3f} of {} outputs"),
-            *after.shown("observer minus people is {:+.3f} on {} of the candidate"),
-            *before.shown("{:+.3f} on {} of the baseline"),
-            *_contradictions(labels),
-            *_lost(labels),
-        ]
-        notes.append(("observer_agreement", "; ".join(texts)))
+    said = [
+        *_agreed(agreed),
+        *_after(after),
+        *_before(before),
+        *_contradictions(labels),
+        *_lost(labels),
+    ]
+    notes = [("observer_agreement", one) for one in said]
     notes += _bias(before, after)
     return agreed.lower, notes
+
+
+def _agreed(sample: _Sample) -> Iterator[Says]:
+    """Yield how far observer and people agree, if anything is labelled."""
+    if sample.values:
+        yield says(
+            "observer_agreement.agreed",
+            mean=sample.mean,
+            outputs=len(sample.values),
+            low=sample.lower,
+            high=sample.upper,
+        )
+
+
+def _after(sample: _Sample) -> Iterator[Says]:
+    """Yield the observer's mean error on outputs of the candidate."""
+    if sample.values:
+        yield says(
+            "observer_agreement.candidate",
+            mean=sample.mean,
+            outputs=len(sample.values),
+            low=sample.lower,
+            high=sample.upper,
+        )
+
+
+def _before(sample: _Sample) -> Iterator[Says]:
+    """Yield the observer's mean error on outputs of the baseline."""
+    if sample.values:
+        yield says(
+            "observer_agreement.baseline",
+            mean=sample.mean,
+            outputs=len(sample.values),
+            low=sample.lower,
+            high=sample.upper,
+        )
 
 
 def _rows(labels: Iterable[Label]) -> Iterator[_Row]:
@@ -222,23 +256,24 @@ def _sample(
     )
 
 
-def _contradictions(labels: Iterable[Label]) -> Iterator[str]:
+def _contradictions(labels: Iterable[Label]) -> Iterator[Says]:
     """Yield how many labels say something else of an output than another one."""
     said = {(label.case, label.output, label.said) for label in labels}
     outputs = {(case, output) for case, output, _ in said}
     more = len(said) - len(outputs)
     if more:
-        yield f"{counted(more, 'label')} contradict others, and all count"
+        yield says("observer_agreement.contradictions", count=more)
 
 
-def _lost(labels: Iterable[Label]) -> Iterator[str]:
+def _lost(labels: Iterable[Label]) -> Iterator[Says]:
     """Yield which labelled outputs no run has."""
-    lost = [f"{label.output[:12]} of case {label.case}" for label in labels if not label.observed]
-    if lost:
-        yield f"no run has the labelled {few(lost)}"
+    lost = {(label.output[:12], label.case) for label in labels if not label.observed}
+    outputs = [says("labelled_output", output=output, case=case) for output, case in lost]
+    if outputs:
+        yield says("observer_agreement.lost", outputs=parts(outputs))
 
 
-def _bias(before: _Sample, after: _Sample) -> Iterator[tuple[str, str]]:
+def _bias(before: _Sample, after: _Sample) -> Iterator[tuple[str, Says]]:
     """Yield that the observer's errors favour one side, if enough outputs of both are labelled to show it."""
     if len(before.values) < FROM or len(after.values) < FROM:
         return
@@ -249,8 +284,7 @@ def _bias(before: _Sample, after: _Sample) -> Iterator[tuple[str, str]]:
         confidence=LEVEL,
         low=-1.0,
     )
-    text = "the observer favours the {}: its error is higher there by {:.3f} or more"
     if low > 0.0:
-        yield "observer_bias", text.format("candidate", low)
+        yield "observer_bias", says("observer_bias", side="candidate", error=low)
     elif high < 0.0:
-        yield "observer_bias", text.format("baseline", -high)
+        yield "observer_bias", says("observer_bias", side="baseline", error=-high)

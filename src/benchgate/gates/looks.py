@@ -19,6 +19,7 @@ from pydantic import Field
 
 from benchgate.gates.case_labels import LabelChange
 from benchgate.gates.figures import CaseFacts
+from benchgate.sentences.says import says
 from benchgate.wire.argument_types import LOOKS
 from benchgate.wire.model import Count, Name, NonNegative, Number, Sha256, Text, WireModel
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
     from benchgate.gates.figures import Figures
     from benchgate.gates.policy import GatePolicy
+    from benchgate.sentences.says import Says
 
 
 class SeenCase(CaseFacts):
@@ -119,17 +121,17 @@ def spent_alpha(alpha: float, number: int) -> float:
     return alpha * 6.0 / (math.pi * number) ** 2
 
 
-def look_objection(policy: GatePolicy, look: Look | None) -> Iterator[tuple[str, str]]:
+def look_objection(policy: GatePolicy, look: Look | None) -> Iterator[tuple[str, Says]]:
     """Yield why nothing is promoted at a look, whatever the scores are."""
     if look is None:
         return
     if look.declared != policy.looks and "spend:" in look.declared + policy.looks:
-        first = f"the first look at this baseline declared looks = {look.declared}"
-        yield "looks_mismatch", f"{first}, this one {policy.looks}"
+        said = says("looks_mismatch", declared=look.declared, stated=policy.looks)
+        yield "looks_mismatch", said
     declared = declared_looks(policy)
     if declared is not None and look.number > declared:
-        text = f"this is look {look.number}, and the first declared looks = {policy.looks}"
-        yield "looks_exhausted", text
+        said = says("looks_exhausted", number=look.number, declared=policy.looks)
+        yield "looks_exhausted", said
 
 
 def declared_looks(policy: GatePolicy) -> int | None:
@@ -191,7 +193,7 @@ def series_chance(policy: GatePolicy, number: int) -> float:
     return math.fsum(spent_alpha(half, k) for k in range(1, number + 1))
 
 
-def another_look(policy: GatePolicy, number: int) -> str:
+def another_look(policy: GatePolicy, number: int) -> Says:
     """
     Return what one more look at the baseline costs.
 
@@ -202,17 +204,14 @@ def another_look(policy: GatePolicy, number: int) -> str:
     declared = declared_looks(policy)
     if declared is not None:
         if later > declared:
-            return (
-                f"but it would be look {later}, and {declared} were declared: it promotes nothing"
-            )
-        return f"it would be look {later} of the {declared} that were declared"
+            return says("look.beyond", number=later, declared=declared)
+        return says("look.declared", number=later, declared=declared)
     if policy.looks == "spend":
-        return f"it would be look {later}, whose level is {spent_alpha(policy.alpha, later):.2g}"
+        return says("look.spent", number=later, alpha=spent_alpha(policy.alpha, later))
     chance = series_chance(policy, later)
     if number > 1:
-        return f"with look {later} the chance of a promotion by luck is up to {chance:.1%} in all"
-    text = f"a second look raises the chance of a promotion by luck to at most {chance:.1%}"
-    return f"{text}, or {policy.alpha / 2:.1%} if looks = spend:2 was declared before the first"
+        return says("look.later", number=later, chance=chance)
+    return says("look.second", chance=chance, declared=policy.alpha / 2)
 
 
 def can_promote(policy: GatePolicy, level: float, figures: Figures) -> bool:

@@ -5,39 +5,44 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from benchgate.errors import few
 from benchgate.gates.figures import CaseFacts
+from benchgate.sentences.says import names, says
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from collections.abc import Set as AbstractSet
 
     from benchgate.gates.figures import Arm
     from benchgate.gates.policy import GatePolicy
+    from benchgate.sentences.says import Says
 
 
-def mismatch(baseline: Arm, candidate: Arm) -> str | None:
-    """Return which cases only one side has, as a text; ``None`` if they are the same, or neither side has ids."""
+def mismatch(baseline: Arm, candidate: Arm) -> Says | None:
+    """Return which cases only one side has; ``None`` if they are the same, or neither side has ids."""
     if baseline.case_ids is None and candidate.case_ids is None:
         return None
     if baseline.case_ids is None:
-        return "only the candidate has case ids"
+        return says("cases_differ.ids", side="candidate")
     if candidate.case_ids is None:
-        return "only the baseline has case ids"
+        return says("cases_differ.ids", side="baseline")
     before = _clusters(baseline)
     after = _clusters(candidate)
-    only = []
-    for name, ids in (
-        ("baseline", before.keys() - after.keys()),
-        ("candidate", after.keys() - before.keys()),
-    ):
-        if ids:
-            only.append(f"{len(ids)} only in {name}: {few(ids)}")
-    if only:
-        return "; ".join(only)
+    if before.keys() != after.keys():
+        return _of_one_side(before.keys() - after.keys(), after.keys() - before.keys())
     differ = {case_id for case_id in before if before[case_id] != after[case_id]}
     if differ:
-        return f"in other clusters: {few(differ)}"
+        return says("cases_differ.clusters", cases=names(differ))
     return None
+
+
+def _of_one_side(gone: AbstractSet[str], new: AbstractSet[str]) -> Says:
+    if gone and new:
+        return says(
+            "cases_differ.both", gone=len(gone), old=names(gone), new=len(new), added=names(new)
+        )
+    if gone:
+        return says("cases_differ.one", count=len(gone), side="baseline", cases=names(gone))
+    return says("cases_differ.one", count=len(new), side="candidate", cases=names(new))
 
 
 def _clusters(arm: Arm) -> dict[str, str | None]:

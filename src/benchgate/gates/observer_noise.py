@@ -9,7 +9,7 @@ from statistics import variance
 from typing import TYPE_CHECKING, Final, Self
 
 from benchgate.aggregate import mean
-from benchgate.errors import counted, few
+from benchgate.sentences.says import names, says
 from benchgate.statistics.student import t_upper_quantile
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from benchgate.gates.decision import Blocker
     from benchgate.gates.figures import Figures, Significance
     from benchgate.models import BenchRunReport, Observer
+    from benchgate.sentences.says import Says
 
 
 NOISE_FROM: Final = 20
@@ -41,17 +42,19 @@ class _Verdicts:
         rows = [(result.case_id, result.verdicts()) for result in report.per_case]
         return cls([(case_id, row) for case_id, row in rows if len(row) > 1], observer.observations)
 
-    def flips(self) -> str:
+    def flips(self) -> Says:
         """Return on how many outputs they differ, and of which cases these are."""
         cases = Counter(
             case_id
             for case_id, row in self.outputs
             if len({has_passed for has_passed, _ in row}) > 1
         )
-        text = f"verdicts differ on {cases.total()} of {counted(len(self.outputs), 'output')}"
-        if cases:
-            text += f", of case {few(cases)}"
-        return text
+        count = len(self.outputs)
+        if not cases:
+            return says("observer_noise.none", differing=0, outputs=count)
+        return says(
+            "observer_noise.some", differing=cases.total(), outputs=count, cases=names(cases)
+        )
 
     def share(self, figures: Figures, quantile: float, room: float) -> float:
         """
@@ -69,20 +72,17 @@ class _Verdicts:
         )
         return min(1.0, own * (quantile / room) ** 2)
 
-    def precision(self, figures: Figures) -> str:
-        """Return how well the difference is known, and how well it would be with more verdicts; empty if unknown."""
+    def precision(self, figures: Figures) -> Says | None:
+        """Return how well the difference is known, and would be with more verdicts; ``None`` if nobody knows."""
         head = figures.significance
         test = head.paired if head.test == "paired" else head.welch
         room = _half_width(head)
         if test is None or not test.df or not room:
-            return ""
+            return None
         part = self.share(figures, t_upper_quantile(head.alpha / 2, test.df), room)
         more = self.count + 2
         narrower = room * math.sqrt(1 - part * (1 - self.count / more))
-        text = (
-            f"the difference is known to +-{room:.3f}, with {more} verdicts an output it would be "
-        )
-        return f"{text}+-{narrower:.3f} (the observer's part is {part:.0%})"
+        return says("observer_noise.precision", now=room, verdicts=more, then=narrower, part=part)
 
 
 def observer_noise(report: BenchRunReport, figures: Figures | None) -> Iterator[Blocker]:
@@ -92,11 +92,12 @@ def observer_noise(report: BenchRunReport, figures: Figures | None) -> Iterator[
     verdicts = _Verdicts.of(report, report.observer)
     if len(verdicts.outputs) < NOISE_FROM:
         return
-    text = verdicts.flips()
-    precision = "" if figures is None else verdicts.precision(figures)
-    if precision:
-        text += f"; {precision}"
-    yield "observer_noise", text
+    yield "observer_noise", verdicts.flips()
+    if figures is None:
+        return
+    precision = verdicts.precision(figures)
+    if precision is not None:
+        yield "observer_noise", precision
 
 
 def _half_width(head: Significance) -> float:

@@ -43,8 +43,7 @@ class PassFail(ExactInference):
         super().__init__(compared)
         counts = pass_fail_counts(compared)
         if counts is None:
-            message = "these pairs are not pass or fail; another test decides"
-            raise ValueError(message)
+            raise ValueError("these pairs are not pass or fail; another test decides")
         self.counts = counts
 
     @cached_property

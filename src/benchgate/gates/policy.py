@@ -142,11 +142,12 @@ class GatePolicy(WireModel):
         """Refuse a loss that is larger than any that there can be."""
         if self.width is None:
             return
-        at_most = f"scores differ by {self.width:g} at most"
         if self.margin is not None and self.margin >= self.width:
-            raise ValueError(f"margin is {self.margin:g}; {at_most}")
+            raise ValueError(f"margin is {self.margin:g}; scores differ by {self.width:g} at most")
         if self.tolerance > self.width:
-            raise ValueError(f"tolerance is {self.tolerance:g}; {at_most}")
+            raise ValueError(
+                f"tolerance is {self.tolerance:g}; scores differ by {self.width:g} at most"
+            )
 
     @property
     def digest(self) -> str:

@@ -6,12 +6,13 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from benchgate.aggregate import mean
-from benchgate.errors import counted
+from benchgate.sentences.says import says
 from benchgate.statistics.paired import paired_differences
 from benchgate.statistics.summary import summarize
 
 if TYPE_CHECKING:
     from benchgate.gates.figures import Arm, Figures
+    from benchgate.sentences.says import Says
 
 Rows = tuple[tuple[float, ...], ...]
 
@@ -30,7 +31,7 @@ class Noise(NamedTuple):
     whole: float
 
 
-def more_runs(figures: Figures) -> str | None:
+def more_runs(figures: Figures) -> Says | None:
     """
     Return how to find the target effect, or to show the margin, with the fewest runs.
 
@@ -42,27 +43,38 @@ def more_runs(figures: Figures) -> str | None:
         return None
     if figures.significance.clusters is not None:
         return more_clusters(there, needed, figures.significance.clusters)
-    cases = f"about {needed - there} more to the {there} there are"
+    more = needed - there
     trials = trials_needed(figures.baseline, figures.candidate, there / needed)
     if trials is None:
-        return f"add cases: {cases}"
-    for_cases = (needed - there) * (_trials(figures.baseline) + _trials(figures.candidate))
+        return says("step.more_cases", more=more, there=there)
+    for_cases = more * (_trials(figures.baseline) + _trials(figures.candidate))
     for_trials = there * sum(
         max(0, trials - _trials(arm)) for arm in (figures.baseline, figures.candidate)
     )
-    in_cases = f"{cases}, {for_cases} runs of both sides together"
     if for_trials <= for_cases:
-        return f"run {trials} trials of each case on both sides, {for_trials} more runs; or add cases: {in_cases}"
-    return f"add cases: {in_cases}; or run {trials} trials of each case, {for_trials} more runs"
-
-
-def more_clusters(there: int, needed: int, clusters: int) -> str:
-    """Return how many clusters are lacking, of the sizes there are."""
-    more = math.ceil((needed - there) * clusters / there)
-    return (
-        f"add cases from about {counted(more, 'new source')} (about {needed - there} cases): more cases of the "
-        f"{counted(clusters, 'source')} there are tell little"
+        return says(
+            "step.trials_first",
+            trials=trials,
+            trial_runs=for_trials,
+            more=more,
+            there=there,
+            case_runs=for_cases,
+        )
+    return says(
+        "step.cases_first",
+        more=more,
+        there=there,
+        case_runs=for_cases,
+        trials=trials,
+        trial_runs=for_trials,
     )
+
+
+def more_clusters(there: int, needed: int, clusters: int) -> Says:
+    """Return how many clusters are lacking, of the sizes there are."""
+    more = needed - there
+    sources = math.ceil(more * clusters / there)
+    return says("step.more_clusters", sources=sources, more=more, there=clusters)
 
 
 def trials_needed(before: Arm, after: Arm, share: float) -> int | None:

@@ -16,6 +16,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from benchgate.sentences.says import says
+
 RULES: Final = 1
 
 
@@ -23,4 +25,4 @@ def not_computed(rules: int) -> str | None:
     """Return why a decision by these rules is not computed again; ``None`` if it is."""
     if rules == RULES:
         return None
-    return f"decided by rules {rules}, this benchgate has rules {RULES}: not computed again"
+    return says("other_rules", rules=rules, today=RULES).text

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from benchgate.aggregate import INCOMPLETE, case_figures, mean
-from benchgate.errors import brief
 from benchgate.gates.case_labels import labels_of, labels_of_side, relabelled
 from benchgate.gates.policy import TOLERANCE
+from benchgate.sentences.says import clauses, says
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -256,11 +256,9 @@ def relabelled_note(
     since_pin: Iterable[LabelChange], since_look: Iterable[LabelChange]
 ) -> Iterator[Blocker]:
     """Yield what was labelled otherwise when the baseline was pinned, or when the same results were looked at."""
-    named = {"the baseline was pinned": since_pin, "an earlier look at these results": since_look}
-    parts = []
-    for when, changes in named.items():
-        texts = [change.text for change in changes]
-        if texts:
-            parts.append(f"since {when}: {brief(texts, '; ')}")
-    if parts:
-        yield "relabelled", "; ".join(parts)
+    pinned = [change.said for change in since_pin]
+    if pinned:
+        yield "relabelled", says("relabelled.pin", changes=clauses(pinned))
+    looked_at = [change.said for change in since_look]
+    if looked_at:
+        yield "relabelled", says("relabelled.look", changes=clauses(looked_at))

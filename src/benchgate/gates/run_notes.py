@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from benchgate.aggregate import fingerprints
-from benchgate.errors import counted, few
 from benchgate.gates.episodes import episode_notes
+from benchgate.sentences.says import every, names, says
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,10 +17,7 @@ if TYPE_CHECKING:
     from benchgate.models import BenchRunReport, TrialResult
 
 
-SAME_BYTES: Final = (
-    "same_bytes",
-    "both files have the same bytes: is the baseline the old one?",
-)
+SAME_BYTES: Final = ("same_bytes", says("same_bytes"))
 """The note on two files that are no evidence of two versions, unless both gave exactly the same."""
 
 
@@ -32,7 +29,7 @@ def run_notes(facts: RunFacts, before: RunSide | None) -> Iterator[Blocker]:
     """
     yield from episode_notes(facts.episodes)
     if facts.replays is not None:
-        yield "replayed", f"no system was called; the outputs are those of {facts.replays}"
+        yield "replayed", says("replayed", source=str(facts.replays))
     yield from _rescored(facts.report)
     yield from _masked(facts.report, facts.beside)
     yield from _http(facts.report, facts.beside)
@@ -47,18 +44,17 @@ def run_notes(facts: RunFacts, before: RunSide | None) -> Iterator[Blocker]:
 def _rescored(report: BenchRunReport) -> Iterator[Blocker]:
     count = sum(result.differs for result in report.per_case)
     if count:
-        text = f"not deterministic: {count} of {len(report.per_case)} scores differ"
-        yield "not_deterministic", f"{text} from what the same rubric gave the same outputs"
+        said = says("not_deterministic", count=count, total=len(report.per_case))
+        yield "not_deterministic", said
 
 
 def _builds(now: tuple[str, ...], before: tuple[str, ...]) -> Iterator[Blocker]:
     """Yield that more than one build of a model observed the two sides."""
     if len({*now, *before}) < 2:
         return
-    text = f"the observer's provider was {few(now)}"
+    yield "observer_fingerprint", says("observer_fingerprint", now=names(now))
     if before:
-        text += f"; for the baseline {few(before)}"
-    yield "observer_fingerprint", text
+        yield "observer_fingerprint", says("observer_fingerprint.before", before=names(before))
 
 
 def _results(*reports: BenchRunReport | None) -> list[TrialResult]:
@@ -71,18 +67,24 @@ def _masked(*reports: BenchRunReport | None) -> Iterator[Blocker]:
     results = _results(*reports)
     count = sum(result.masked for result in results)
     if count:
-        what = "a key or token in what they returned or said was masked"
-        yield "secret_masked", f"{count} of {counted(len(results), 'trial')}: {what}"
+        yield "secret_masked", says("secret_masked", count=count, total=len(results))
 
 
 def _http(*reports: BenchRunReport | None) -> Iterator[Blocker]:
     """Yield how many trials of the session asked no service, because a recording answered them."""
     results = _results(*reports)
-    names = {name for result in results for name in result.http_cassettes}
-    if names:
+    cassettes = {name for result in results for name in result.http_cassettes}
+    if cassettes:
         count = sum(bool(result.http_cassettes) for result in results)
-        of = f"{len(results)} trials were answered by {', '.join(sorted(names))}"
-        yield "http_replayed", f"the requests of {count} of {of}"
+        yield (
+            "http_replayed",
+            says(
+                "http_replayed",
+                count=count,
+                total=len(results),
+                cassettes=every(sorted(cassettes)),
+            ),
+        )
 
 
 def _source(report: BenchRunReport, before: BenchRunReport | None) -> Iterator[Blocker]:
@@ -94,5 +96,4 @@ def _source(report: BenchRunReport, before: BenchRunReport | None) -> Iterator[B
         yield SAME_BYTES
     both = {*report.source.without} & {*before.source.without}
     if both:
-        text = f"{counted(len(both), 'case')} without a result in either log: {few(both)}"
-        yield "not_compared", text
+        yield "not_compared", says("not_compared", count=len(both), cases=names(both))

@@ -16,6 +16,7 @@ from pydantic import AfterValidator, ConfigDict, Field, PlainSerializer, model_v
 from benchgate.aggregate import by_case, figures_of, fingerprints, has_failed, outputs_digest
 from benchgate.ids import system_digest
 from benchgate.models import BenchRunReport, Isolation, Observer
+from benchgate.sentences.says import Says
 from benchgate.wire.frozen import freeze_json
 from benchgate.wire.model import (
     Clusters,
@@ -209,7 +210,7 @@ class BaselineFacts(WireModel):
 
     path: str
     sha256: Sha256 | None
-    problems: tuple[DisplayText, ...] = Field(default=(), exclude_if=lambda texts: not texts)
+    problems: tuple[Says, ...] = Field(default=(), exclude_if=lambda found: not found)
     outputs_at: Text | None = Field(default=None, exclude_if=lambda place: place is None)
     new_series: Text | None = Field(default=None, exclude_if=lambda reason: reason is None)
     run: RunSide | None

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from benchgate.aggregate import mean
 from benchgate.gates.figures import SafetyFigures
 from benchgate.gates.policy import TOLERANCE
+from benchgate.sentences.says import says
 from benchgate.statistics.bounds import constant_cases_needed, gaffke_upper, mover_gaffke
 from benchgate.statistics.paired import paired_differences
 from benchgate.statistics.safety import safety_pass_chance, unchanged_rise_chance
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from benchgate.gates.figures import Arm
     from benchgate.gates.policy import GatePolicy
+    from benchgate.sentences.says import Says
 
 
 RISES: Final = (0.05, 0.10, 0.20)
@@ -89,7 +91,7 @@ def _chance_rejections(
     )
 
 
-def clean_needed(labels: Sequence[str | None], policy: GatePolicy) -> str | None:
+def clean_needed(labels: Sequence[str | None], policy: GatePolicy) -> Says | None:
     """
     Return how many cases without a penalty on either side the bound takes; ``None`` if no number shows the limit.
 
@@ -104,8 +106,8 @@ def clean_needed(labels: Sequence[str | None], policy: GatePolicy) -> str | None
         return None
     clusters = len(grouped(labels, labels))
     if clusters == len(labels):
-        return f"{cases} cases"
-    return f"about {cases} cases in {math.ceil(cases * clusters / len(labels))} clusters"
+        return says("clean.cases", cases=cases)
+    return says("clean.clusters", cases=cases, clusters=math.ceil(cases * clusters / len(labels)))
 
 
 def _rise_bounds(

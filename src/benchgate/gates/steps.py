@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from benchgate.errors import counted
 from benchgate.gates.policy import TOLERANCE
 from benchgate.gates.remedies import more_runs
+from benchgate.sentences.says import says
 
 if TYPE_CHECKING:
     from benchgate.gates.figures import Arm, Figures
     from benchgate.gates.policy import GatePolicy
-
-
-MEASURE_HARM: Final = (
-    "measure harm on every case: in the rubric; of a log, --map harm=FIELD or safety=FIELD"
-)
+    from benchgate.sentences.says import Says
 
 
 def clusters_needed(policy: GatePolicy) -> int:
@@ -24,17 +20,16 @@ def clusters_needed(policy: GatePolicy) -> int:
     return max(policy.min_cases, math.ceil(1.0 - math.log2(policy.alpha)))
 
 
-def other_cases(figures: Figures, policy: GatePolicy) -> str:
+def other_cases(figures: Figures, policy: GatePolicy) -> Says:
     """Say how to give both sides the same cases."""
     before = figures.baseline.case_ids
     after = figures.candidate.case_ids
     if before and after and {*before} != {*after} and policy.missing != "worst":
-        keys = "--policy missing=worst --policy 'score_range=[LO, HI]'"
-        return f"run the missing cases, or count each as the worst: {keys}"
-    return "give both sides the same cases, with the same ids and clusters"
+        return says("step.missing_cases")
+    return says("step.same_cases")
 
 
-def too_few(figures: Figures, policy: GatePolicy) -> str:
+def too_few(figures: Figures, policy: GatePolicy) -> Says:
     """
     Say how many cases or clusters are lacking to be judged at all.
 
@@ -43,79 +38,72 @@ def too_few(figures: Figures, policy: GatePolicy) -> str:
     """
     clusters = figures.significance.clusters
     if clusters is not None:
-        return f"add cases from {counted(clusters_needed(policy) - clusters, 'new source')}"
+        return says("step.add_clusters", clusters=clusters_needed(policy) - clusters)
     needed = figures.significance.cases_needed
     if figures.significance.p_value is None and needed is not None and needed > policy.min_cases:
         return _more_of_the_same(figures)
-    return f"add {counted(policy.min_cases - figures.smallest, 'case')}"
+    return says("step.add_cases", cases=policy.min_cases - figures.smallest)
 
 
-def no_gain(figures: Figures, policy: GatePolicy) -> str:
+def no_gain(figures: Figures, policy: GatePolicy) -> Says:
     """Say what to do where no gain was seen, or none that is worth finding."""
-    instead = "if no worse is enough, --policy=claim=not_worse --policy=margin=X"
     if figures.significance.is_without_change:
-        shown = _margin_shown(figures)
-        return f"improve the candidate: more cases with the same results show no gain; {instead}{shown}"
+        return _unchanged(figures)
     high = figures.significance.delta_ci_high
-    if high is not None and high > policy.min_delta:
-        cases = "cases"
-        if figures.significance.clusters is not None:
-            cases = "cases from new sources"
-        return f"improve it; or add {cases} and --policy=target_effect=X; or {instead}"
-    return f"more cases will not help: improve the candidate; {instead}"
+    if high is None or high <= policy.min_delta:
+        return says("step.no_gain")
+    if figures.significance.clusters is not None:
+        return says("step.no_gain.clusters")
+    return says("step.no_gain.cases")
 
 
-def unsure(figures: Figures, policy: GatePolicy) -> str:
+def _unchanged(figures: Figures) -> Says:
+    """Say which margin results without a change show, rounded so that it is enough."""
+    bound = figures.significance.exact_lower_bound
+    if bound is None:
+        return says("step.no_gain.unchanged")
+    return says("step.no_gain.margin", margin=math.ceil(-bound * 1000.0 + TOLERANCE) / 1000.0)
+
+
+def unsure(figures: Figures, policy: GatePolicy) -> Says:
     """Say how to find out whether a gain is chance."""
     if figures.significance.is_without_change:
         return no_gain(figures, policy)
     if figures.significance.p_value is None:
         return _more_of_the_same(figures)
-    return more_runs(figures) or "add cases, or add trials to each if one case varies much"
+    return more_runs(figures) or says("step.cases_or_trials")
 
 
-def _more_of_the_same(figures: Figures) -> str:
+def _more_of_the_same(figures: Figures) -> Says:
     """Return how many cases show a gain that is the same in every case."""
     needed = figures.significance.cases_needed
     if needed is None:
-        return "improve the candidate: no number of cases shows so small a gain"
-    more = counted(max(1, needed - figures.compared), "case")
-    return f"add {more}: {needed} cases with this gain and no loss would show it"
+        return says("step.too_small_a_gain")
+    return says("step.more_of_the_same", more=max(1, needed - figures.compared), needed=needed)
 
 
-def no_margin(figures: Figures, policy: GatePolicy) -> str:
+def no_margin(figures: Figures, policy: GatePolicy) -> Says:
     """Say how to exclude a loss of the margin."""
     if figures.significance.delta_ci_low is None:
-        return "set score_range, so that the difference can be bounded"
+        return says("step.range_for_difference")
     if policy.test == "welch" and figures.baseline.paired_with(figures.candidate):
-        return "--policy=test=auto: both sides have the same cases, and pairs show a smaller margin"
-    return more_runs(figures) or (
-        "improve the candidate; or plan a new comparison with a margin that this size can show"
-    )
+        return says("step.paired_test")
+    return more_runs(figures) or says("step.other_margin")
 
 
-def _margin_shown(figures: Figures) -> str:
-    """Return which margin results without a change show, rounded so that it is enough."""
-    bound = figures.significance.exact_lower_bound
-    if bound is None:
-        return ""
-    shown = math.ceil(-bound * 1000.0 + TOLERANCE) / 1000.0
-    return f", which these cases show for X = {shown:g} or more"
-
-
-def safety_missing(figures: Figures, policy: GatePolicy) -> str:
+def safety_missing(figures: Figures, policy: GatePolicy) -> Says:
     """Say how to measure harm on every case."""
     before = _unscored(figures.baseline)
     after = _unscored(figures.candidate)
     if before is None or after is None:
-        return "give the harm of both sides, or --policy=safety=optional"
+        return says("step.harm_of_both")
     if figures.baseline.penalties is None and figures.candidate.penalties is None:
-        return f"if nothing here can do harm, say so: --policy=safety=optional; else {MEASURE_HARM}"
+        return says("step.say_no_harm")
     if after and policy.penalty_range is None:
-        return "run what has no score again; or set penalty_range, so that it counts as the most harm that there is"
+        return says("step.most_harm")
     if before or after:
-        return f"run what has no score again: {before} trials of the baseline, {after} of the candidate"
-    return MEASURE_HARM
+        return says("step.score_all", before=before, after=after)
+    return says("step.measure_harm")
 
 
 def _unscored(arm: Arm) -> int | None:
@@ -125,26 +113,22 @@ def _unscored(arm: Arm) -> int | None:
     return sum(facts.unscored for facts in arm.facts)
 
 
-def harm_by_chance(figures: Figures, _: GatePolicy) -> str:
+def harm_by_chance(figures: Figures, _: GatePolicy) -> Says:
     """Say what tells a candidate that does more harm from one that had bad luck."""
     chances = dict(figures.safety.chance_rejections)
     times = max(chances, default=1)
-    text = f"to tell harm from chance, run {times} times as many trials of each case"
-    text += f": an unchanged agent would then be rejected in {chances.get(times, 0.0):.0%} of runs"
-    return f"{text}; or raise max_safety_regression"
+    return says("step.harm_by_chance", times=times, chance=chances.get(times, 0.0))
 
 
-def safety_bound(_: Figures, policy: GatePolicy) -> str:
+def safety_bound(_: Figures, policy: GatePolicy) -> Says:
     """Say what narrows the bound on the rise of harm."""
     if not policy.max_safety_regression:
-        return "no number of cases can show that nothing rises: set max_safety_regression above 0"
-    return "add cases: the bound on harm narrows with their number"
+        return says("step.allow_some_harm")
+    return says("step.cases_for_harm")
 
 
-def cost(figures: Figures, _: GatePolicy) -> str:
+def cost(figures: Figures, _: GatePolicy) -> Says:
     """Say what to do about a cost that rose, or is not known."""
     if figures.cost is None:
-        return (
-            "have both systems report what a case costs: case.usage, on runs, not on sample files"
-        )
-    return "lower the cost, or raise max_cost_increase"
+        return says("step.report_costs")
+    return says("step.lower_cost")

@@ -8,17 +8,19 @@ from typing import TYPE_CHECKING, Final
 
 from benchgate.aggregate import mean
 from benchgate.gates.claim_reasons import critical_failing, regressions
+from benchgate.sentences.says import says
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from benchgate.gates.figures import Arm, CaseFacts
     from benchgate.gates.policy import GatePolicy
+    from benchgate.sentences.says import Says
 
 RUNS: Final = 200
 
 
-def unchanged(baseline: Arm, policy: GatePolicy, trials: int) -> str | None:
+def unchanged(baseline: Arm, policy: GatePolicy, trials: int) -> Says | None:
     """
     Return what an unchanged system has to fear, by drawing both sides from the baseline's trials.
 
@@ -33,11 +35,11 @@ def unchanged(baseline: Arm, policy: GatePolicy, trials: int) -> str | None:
     rejected = 0
     if differ:
         rejected = _rejections(asked.at(differ), policy, trials)
-    what = f"{len(asked.scores)} critical cases"
+    of_100 = round(100 * rejected / RUNS)
+    count = len(asked.scores)
     if policy.claim == "no_regression":
-        what = f"{len(asked.scores)} cases"
-    text = f"rejected in {round(100 * rejected / RUNS)} of 100 such runs"
-    return f"an unchanged system would be {text}: its trials disagree on {len(differ)} of {what}"
+        return says("unchanged_system.cases", rejected=of_100, differing=len(differ), cases=count)
+    return says("unchanged_system.critical", rejected=of_100, differing=len(differ), cases=count)
 
 
 def _asked(baseline: Arm, policy: GatePolicy) -> Arm:

@@ -6,8 +6,8 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from benchgate.aggregate import INCOMPLETE, UNSCORED, is_capped
-from benchgate.errors import counted, few, listed
-from benchgate.wire.usage import usd
+from benchgate.errors import listed
+from benchgate.sentences.says import Listing, clauses, names, says
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,33 +15,36 @@ if TYPE_CHECKING:
     from benchgate.gates.decision import Blocker
     from benchgate.gates.figures import Arm
     from benchgate.models import BenchRunReport, TrialResult
+    from benchgate.sentences.says import Says
 
 
-def error_count(report: BenchRunReport) -> str | None:
+def error_count(report: BenchRunReport) -> Says | None:
     """Return how many trials ended in ``harness_error``, with the types of their errors; ``None`` if none did."""
     errors = _errors(report)
     if not errors:
         return None
-    return f"{len(errors)} of {len(report.per_case)} ({_types(errors)})"
+    return says("errors.count", count=len(errors), total=len(report.per_case), kinds=_types(errors))
 
 
-def too_many(side: Arm, limit: float, report: BenchRunReport | None) -> str | None:
+def too_many(side: Arm, limit: float, report: BenchRunReport | None) -> Says | None:
     """
-    Return that too many trials of one side ended in ``harness_error``, as a text; ``None`` if not.
+    Return that too many trials of one side ended in ``harness_error``; ``None`` if not.
 
     :param limit: the policy's ``max_unscored``, a share of all trials. One trial is always allowed.
     :param report: that of the side, which knows the types of the errors; a file of samples does not.
     """
-    count = sum(len(facts.errors) for facts in side.facts or ())
+    count = _erred(side)
     total = _trial_count(side)
     if not total or _is_allowed(count, total, limit):
         return None
-    text = f"{count} of {total} trials ended in harness_error"
+    if report is None:
+        if count == total:
+            return says("errors.all", total=total, limit=limit)
+        return says("errors.some", count=count, total=total, limit=limit)
+    kinds = _types(_errors(report))
     if count == total:
-        text = f"all {total} trials ended in harness_error"
-    if report is not None:
-        text += f" ({_types(_errors(report))})"
-    return f"{text}; allowed is a share of {limit:g}, or one"
+        return says("errors.all_of_kinds", total=total, kinds=kinds, limit=limit)
+    return says("errors.some_of_kinds", count=count, total=total, kinds=kinds, limit=limit)
 
 
 def _is_allowed(count: int, total: int, limit: float) -> bool:
@@ -51,102 +54,136 @@ def _is_allowed(count: int, total: int, limit: float) -> bool:
     return count <= 1 or count / total <= limit
 
 
-def unscored_note(side: Arm, name: str) -> Iterator[Blocker]:
-    """Yield the note for one side whose trials counted as 0 because of an error or the time limit."""
-    facts = side.facts or ()
-    late = sum(len(case.timeouts) for case in facts)
-    count = late + sum(len(case.errors) for case in facts)
-    if not count:
-        return
-    text = f"{count} of {_trial_count(side)} trials of the {name} have no score"
+def unscored_baseline(side: Arm) -> Iterator[Blocker]:
+    """Yield that trials of the baseline counted as 0 because of an error or the time limit."""
+    late = _late(side)
+    count = late + _erred(side)
+    total = _trial_count(side)
     if late:
-        text += f", {late} for want of time,"
-    text += " and count as 0"
-    if name == "baseline":
-        text += ", in the candidate's favour"
-    yield f"unscored_{name}", text
+        said = says("unscored_baseline.late", count=count, total=total, late=late)
+        yield "unscored_baseline", said
+    elif count:
+        yield "unscored_baseline", says("unscored_baseline", count=count, total=total)
+
+
+def unscored_candidate(side: Arm) -> Iterator[Blocker]:
+    """Yield the same of the candidate."""
+    late = _late(side)
+    count = late + _erred(side)
+    total = _trial_count(side)
+    if late:
+        said = says("unscored_candidate.late", count=count, total=total, late=late)
+        yield "unscored_candidate", said
+    elif count:
+        yield "unscored_candidate", says("unscored_candidate", count=count, total=total)
+
+
+def _late(side: Arm) -> int:
+    return sum(len(case.timeouts) for case in side.facts or ())
+
+
+def _erred(side: Arm) -> int:
+    return sum(len(case.errors) for case in side.facts or ())
 
 
 def _trial_count(side: Arm) -> int:
     return sum(len(row) for row in side.trials or ())
 
 
-def incompleteness(report: BenchRunReport) -> str:
-    """Return which trials make a run incomplete, or that the session ended early, as a text."""
+def incompleteness(report: BenchRunReport) -> Listing:
+    """Return which trials make a run incomplete, or that the session ended early."""
     if report.stopped:
-        return _savings(report)
+        return clauses([savings(report)])
     parts = [*_capped(report), *_without_result(report), *_rerun(report)]
     if parts:
-        return "; ".join(parts)
+        return clauses(parts)
     if report.source is not None:
-        return "its log says that it did not end"
+        return clauses([says("incomplete.log")])
     if not report.per_case:
-        return "no trial of the candidate was selected"
-    return "the session ended early"
+        return clauses([says("incomplete.no_trial")])
+    return clauses([says("incomplete.ended_early")])
 
 
-def _capped(report: BenchRunReport) -> Iterator[str]:
+def _capped(report: BenchRunReport) -> Iterator[Says]:
     capped = [result for result in report.per_case if is_capped(result)]
     if capped:
-        cap = capped[0].cap_usd or 0.0
-        yield f"{len(capped)} of {len(report.per_case)} not run: the cap of ${cap:g}"
+        yield says(
+            "incomplete.capped",
+            count=len(capped),
+            total=len(report.per_case),
+            cap=capped[0].cap_usd or 0.0,
+        )
 
 
-def _without_result(report: BenchRunReport) -> Iterator[str]:
+def _without_result(report: BenchRunReport) -> Iterator[Says]:
     """Yield how many trials have each outcome that is no result of the system."""
     for outcome in sorted(INCOMPLETE):
         left = [r for r in report.per_case if r.outcome == outcome and not is_capped(r)]
         if not left:
             continue
-        text = f"{len(left)} {outcome} ({few([result.case_id for result in left], 3)})"
-        if outcome == "unavailable":
-            text += _shared_detail(left)
-        yield text
+        cases = names([result.case_id for result in left], 3)
+        detail = _shared_detail(left)
+        if outcome == "unavailable" and detail:
+            yield says(
+                "incomplete.outcome_because",
+                count=len(left),
+                outcome=outcome,
+                cases=cases,
+                detail=detail,
+            )
+        else:
+            yield says("incomplete.outcome", count=len(left), outcome=outcome, cases=cases)
 
 
 def _shared_detail(results: list[TrialResult]) -> str:
-    """Return the detail that some results share, after a colon; nothing if they have several."""
+    """Return the detail that some results share; empty if they have several."""
     details = {result.detail for result in results if result.detail is not None}
     if len(details) != 1:
         return ""
-    return f": {details.pop()}".rstrip(": ")
+    return details.pop().rstrip(": ")
 
 
-def _rerun(report: BenchRunReport) -> Iterator[str]:
+def _rerun(report: BenchRunReport) -> Iterator[Says]:
     rerun = [result.case_id for result in report.per_case if result.reruns]
     if not rerun:
         return
-    what = "run again"
     if report.source is not None:
-        what = "with several results"
-    yield f"{len(rerun)} {what} ({few(rerun, 3)})"
+        yield says("incomplete.several_results", count=len(rerun), cases=names(rerun, 3))
+    else:
+        yield says("incomplete.run_again", count=len(rerun), cases=names(rerun, 3))
 
 
-def _savings(report: BenchRunReport) -> str:
+def savings(report: BenchRunReport) -> Says:
     """Return why a run stopped before its end, and what that saved."""
     ran = report.shown
     saved = sum(result.why == "stopped" for result in report.per_case)
-    rest = counted(len(report.stopped) - ran.case_count, "case")
-    trials = counted(len(report.per_case) - len(ran.per_case), "trial")
-    text = f"no result of the remaining {rest} could have promoted it; saved: {saved} of their {trials}"
-    if report.total_cost_usd:
-        each = report.total_cost_usd / (len(report.per_case) - saved)
-        text += f", about {usd(each * saved)}"
-    return text
+    cases = len(report.stopped) - ran.case_count
+    trials = len(report.per_case) - len(ran.per_case)
+    if not report.total_cost_usd:
+        return says("stopped", cases=cases, saved=saved, trials=trials)
+    each = report.total_cost_usd / (len(report.per_case) - saved)
+    return says("stopped.paid", cases=cases, saved=saved, trials=trials, cost=each * saved)
 
 
 def _errors(report: BenchRunReport) -> list[TrialResult]:
     return [result for result in report.per_case if result.outcome == "harness_error"]
 
 
-def _types(errors: list[TrialResult]) -> str:
+def _types(errors: list[TrialResult]) -> Listing:
     """Return the three most frequent types of errors with their counts."""
-    counts = Counter(_type(result) for result in errors).most_common()
-    counts.sort(key=lambda pair: (-pair[1], pair[0]))
-    listed = [f"{name} {count}" for name, count in counts[:3]]
-    if len(counts) > 3:
-        listed.append("...")
-    return ", ".join(listed)
+    counted = [
+        (count, says("errors.kind", kind=_named(kind), count=count))
+        for kind, count in Counter(map(_type, errors)).items()
+    ]
+    counted.sort(key=lambda pair: (-pair[0], pair[1].text))
+    kinds = tuple(said for _, said in counted)
+    return Listing(first=kinds[:3], more=len(kinds[3:]))
+
+
+def _named(kind: str) -> str | Says:
+    if kind == UNSCORED:
+        return says("errors.no_score")
+    return listed(kind)
 
 
 def _type(result: TrialResult) -> str:
@@ -154,6 +191,4 @@ def _type(result: TrialResult) -> str:
     mode = next((m for m in result.failure_modes if m.code == "harness_error"), None)
     if mode is None or mode.error is None:
         return result.outcome
-    if mode.error == UNSCORED:
-        return "no score"
-    return listed(mode.error)
+    return mode.error

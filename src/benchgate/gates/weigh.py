@@ -16,6 +16,7 @@ from benchgate.gates.pass_fail import PassFail
 from benchgate.gates.safety import safety
 from benchgate.gates.two_samples import TwoSamples
 from benchgate.gates.without_test import CaseByCase
+from benchgate.sentences.says import says
 from benchgate.statistics.bounds import unseen_failure_ucb
 from benchgate.statistics.clusters import effective_cases
 from benchgate.statistics.effect import effect_size
@@ -92,11 +93,11 @@ def _pairing_objection(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Ite
     """Yield that cases differ, or that the policy needs pairs where there are none."""
     differing = mismatch(baseline, candidate)
     if differing:
-        yield "case_mismatch", f"the sides have different cases; {differing}"
+        yield "case_mismatch", says("case_mismatch.differ", how=differing)
     elif policy.test == "paired" and baseline.paired_with(candidate) is None:
-        yield "case_mismatch", "a paired test needs case ids on both sides"
+        yield "case_mismatch", says("case_mismatch.unpaired_test")
     elif policy.claim == "no_regression" and baseline.paired_with(candidate) is None:
-        yield "case_mismatch", "claim no_regression needs case ids on both sides"
+        yield "case_mismatch", says("case_mismatch.unpaired_claim")
 
 
 def _outside(name: str, arm: Arm, score_range: tuple[float, float]) -> Iterator[Blocker]:
@@ -104,7 +105,8 @@ def _outside(name: str, arm: Arm, score_range: tuple[float, float]) -> Iterator[
     low, high = score_range
     outside = next((score for score in arm.scores if not low <= score <= high), None)
     if outside is not None:
-        yield "score_out_of_range", f"{name}: {outside!r} is outside [{low:g}, {high:g}]"
+        said = says("score_out_of_range", side=name, score=outside, low=low, high=high)
+        yield "score_out_of_range", said
 
 
 def p_of_loss(figures: Figures, policy: GatePolicy) -> float | None:

@@ -12,32 +12,34 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from benchgate.aggregate import mean
-from benchgate.errors import few
+from benchgate.sentences.says import names, says
 
 if TYPE_CHECKING:
     from benchgate.gates.figures import Arm, CaseFacts, Figures
     from benchgate.gates.policy import GatePolicy
+    from benchgate.sentences.says import Says
 
 
-def unscored(figures: Figures, policy: GatePolicy) -> str:
-    """Return the trials that :func:`against_candidate` gives other values, by side; empty if there are none."""
+def unscored(figures: Figures, policy: GatePolicy) -> Says | None:
+    """Return the trials that :func:`against_candidate` gives other values, by side; ``None`` if there are none."""
     is_measured = figures.safety.delta is not None
     is_scored = policy.baseline_errors == "both"
     before = _changed(figures.baseline, errors=is_measured or is_scored, timeouts=is_measured)
     after = _changed(figures.candidate, errors=is_measured, timeouts=is_measured)
-    texts = []
+    if before and after:
+        return says("unscored_trials.both", before=names(before), after=names(after))
     if before:
-        texts.append(f"baseline: {few(before)}")
+        return says("unscored_trials.baseline", trials=names(before))
     if after:
-        texts.append(f"candidate: {few(after)}")
-    return "; ".join(texts)
+        return says("unscored_trials.candidate", trials=names(after))
+    return None
 
 
 def _changed(arm: Arm, *, errors: bool, timeouts: bool) -> list[str]:
     """Return the ids of a side's trials that ended in one of these ways; of a case with one trial its own id."""
-    names = arm.case_ids or tuple(f"case {n}" for n in range(1, len(arm.scores) + 1))
+    case_ids = arm.case_ids or tuple(f"case {n}" for n in range(1, len(arm.scores) + 1))
     ids: list[str] = []
-    for case_id, row, facts in zip(names, arm.rows, arm.facts or (), strict=False):
+    for case_id, row, facts in zip(case_ids, arm.rows, arm.facts or (), strict=False):
         places: tuple[int, ...] = ()
         if errors:
             places += facts.errors

@@ -75,10 +75,20 @@ class Observer(WireModel):
     observations: Annotated[Count, Field(ge=1)]
 
 
+def differing(old: Observer | None, new: Observer | None) -> list[tuple[str, str, str]]:
+    """Return the fields of an observer that are other than they were, each with both values."""
+    found = []
+    for name in Observer.model_fields:
+        was = getattr(old, name, None)
+        now = getattr(new, name, None)
+        if was != now:
+            found.append((name, f"{was!s:.40}", f"{now!s:.40}"))
+    return found
+
+
 def changes(old: Observer | None, new: Observer | None) -> list[str]:
-    """Return what of an observer is another than it was."""
-    was, now = ({key: getattr(o, key, None) for key in Observer.model_fields} for o in (old, new))
-    return [f"{k} was {was[k]!s:.40}, is {now[k]!s:.40}" for k in was if was[k] != now[k]]
+    """Return the same as texts."""
+    return [f"{name} was {was}, is {now}" for name, was, now in differing(old, new)]
 
 
 class Observed(WireModel):

@@ -10,7 +10,7 @@ from benchgate.check.pinned import pin_of
 from benchgate.errors import Unreadable, counted
 from benchgate.gates.baseline import FILE_NAME, arm
 from benchgate.gates.run_diff import changes
-from benchgate.gates.unscored import too_many, unscored_note
+from benchgate.gates.unscored import too_many, unscored_baseline
 from benchgate.report.history import past_runs
 from benchgate.wording.cases import change_rows, counts, other_lines, passing_rates
 from benchgate.wording.lines import Line
@@ -89,12 +89,14 @@ def run_lines(title: str, record: RunRecord, extends: Sequence[Extended] = ()) -
 def _error_lines(record: RunRecord) -> Iterator[Line]:
     """Yield how many trials of a baseline are errors, and that no run can be promoted over it if they are too many."""
     side = arm(record.report)
-    text = too_many(side, record.policy.max_unscored, record.report)
-    if text is not None:
-        yield Line("errors", f"{text}: every run that is compared with it will be held", "bad")
+    errors = too_many(side, record.policy.max_unscored, record.report)
+    if errors is not None:
+        yield Line(
+            "errors", f"{errors.text}: every run that is compared with it will be held", "bad"
+        )
         return
-    for _, note in unscored_note(side, "baseline"):
-        yield Line("errors", note, "caution")
+    for _, note in unscored_baseline(side):
+        yield Line("errors", note.text, "caution")
 
 
 def _weight_lines(record: RunRecord) -> Iterator[Line]:

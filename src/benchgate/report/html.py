@@ -10,10 +10,11 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from benchgate.errors import EvalError, counted, excerpt, printable
-from benchgate.gates.claim_reasons import confidence, spent
+from benchgate.gates.claim_reasons import spent
 from benchgate.report import words
 from benchgate.report.source import read_source
 from benchgate.report.view import view_of
+from benchgate.sentences.formats import confidence
 from benchgate.wire.usage import usd
 from benchgate.wire.writing import write_file
 

@@ -19,6 +19,7 @@ from benchgate.errors import ArtifactError, Unreadable
 from benchgate.gates.conditions import REJECTING
 from benchgate.gates.decision import PREFIX, CheckpointPromotionDecision, Remark
 from benchgate.gates.figures import Figures, SafetyFigures
+from benchgate.sentences.says import says
 from benchgate.wire.canonical import sha256_hex
 from benchgate.wire.files import read_bytes
 from benchgate.wire.model import WireModel
@@ -136,7 +137,8 @@ class Source:
             reason_codes=codes,
             notes=(),
             remarks=tuple(
-                Remark(code=code, message=text) for code, text in zip(codes, details, strict=False)
+                Remark.of(code, [says("recorded", text=text)])
+                for code, text in zip(codes, details, strict=False)
             ),
             minimum_detectable_effect=None,
             look=self.proof.look,

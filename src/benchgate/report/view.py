@@ -10,13 +10,13 @@ from benchgate.aggregate import axis_means
 from benchgate.audit.chain import FOLDER_NAME
 from benchgate.audit.runs import pin_command
 from benchgate.errors import counted
-from benchgate.gates.claim_reasons import confidence
 from benchgate.report import words
 from benchgate.report.answers import ELSEWHERE, Answers
 from benchgate.report.case_worth import case_worth
 from benchgate.report.cases import Compared, first_shown, groups, ids_of_groups
 from benchgate.report.history import past_runs
 from benchgate.report.outputs import outputs_of
+from benchgate.sentences.formats import confidence
 from benchgate.wording.block import Door, next_lines
 from benchgate.wording.decision import DecisionView
 

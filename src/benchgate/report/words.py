@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from benchgate.gates.claim_reasons import confidence
 from benchgate.gates.rules import not_computed
+from benchgate.sentences.formats import confidence
 from benchgate.wire.usage import usd
 from benchgate.wording.block import p_value
 

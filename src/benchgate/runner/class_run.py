@@ -144,7 +144,8 @@ class ClassRun:
         if choice.path and (self.candidate.scope == "full" or given.shard):
             self._baseline = read_baseline(choice.path)
             level = self.candidate.isolation_class
-            self.warnings += baseline_notes(self._baseline, self.request.bench.policy, level)
+            notes = baseline_notes(self._baseline, self.request.bench.policy, level)
+            self.warnings += [one.text for one in notes]
         self.warnings += floor_notes(given.out, self._plan(), self.candidate.cases)
         tier_file = self.request.bench.path.parents[1] / TIER_FILE
         try:
@@ -332,7 +333,8 @@ class ClassRun:
     def _publish(self, store: RunStore, judgement: Judgement) -> None:
         given = self.request.settings
         if given.extends and not judgement.report.complete:
-            why = f"{incompleteness(judgement.report)}; the next --extend takes over what finished"
+            lacking = incompleteness(judgement.report).shown("texts")
+            why = f"{lacking}; the next --extend takes over what finished"
             self.problems.append(f"no extension is recorded: {why}")
             return
         try:

@@ -26,6 +26,7 @@ from benchgate.loader.registration_source import registered_system
 from benchgate.loader.rubric_source import rubric_digest
 from benchgate.loader.systems import is_address
 from benchgate.registry import FLOORS, SystemEntry
+from benchgate.sentences.says import joined
 from benchgate.verify.recheck_decision import baseline_faults
 
 if TYPE_CHECKING:
@@ -201,7 +202,7 @@ class Terms:
             yield f"it was not compared with {path}, but with {dict(self.lines())['baseline']}"
             return
         if expected.report is None:
-            yield f"{path} is no baseline: {'; '.join(expected.problems)}"
+            yield f"{path} is no baseline: {joined(expected.problems)}"
         elif expected.sha256 != stated.sha256:
             yield f"its baseline is not {path}, SHA-256 {expected.sha256}"
         else:

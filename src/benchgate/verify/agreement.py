@@ -20,7 +20,11 @@ if TYPE_CHECKING:
 
 
 SENTENCES: Final = frozenset({"message", "next_step", "details", "diagnostics", "summary"})
-"""Fields of a decision and of its evidence whose texts another version may word otherwise."""
+"""
+Fields of a decision and of its evidence whose texts another version may word otherwise.
+
+What they say is beside them as data, in ``says`` and ``step``, which are facts for every version.
+"""
 
 
 @cache

@@ -12,6 +12,7 @@ from benchgate.gates.decide import decide
 from benchgate.gates.decision import PREFIX, Objection
 from benchgate.gates.facts import VectorFacts
 from benchgate.gates.rules import RULES
+from benchgate.sentences.says import says
 from benchgate.verify.held import Held
 from benchgate.verify.other_rules import PROOF, SIDES, as_bytes, side_part, unruled
 
@@ -100,9 +101,9 @@ def _with_run(facts: VectorFacts, proof: ProofBundle) -> VectorFacts:
         if code.startswith(GATE):
             objections.append(Objection(gate=code.removeprefix(GATE), text=text))
         elif code == "new_cases_decide":
-            new_cases.append((code, text))
+            new_cases.append((code, says("recorded", text=text)))
         elif code in OF_RUN:
-            blockers.append((code, text))
+            blockers.append((code, says("recorded", text=text)))
     return replace(
         facts,
         blockers=tuple(blockers),

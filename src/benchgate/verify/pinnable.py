@@ -54,7 +54,7 @@ def objections(
         yield f"{refused}, it is not verified: {faults[0].path}: {faults[0].message}"
         return
     baseline = read_baseline(run.folder / RECORD_FILE)
-    yield from (f"{refused}: {problem}" for problem in baseline.problems)
+    yield from (f"{refused}: {problem.text}" for problem in baseline.problems)
     if baseline.report is not None:
         cases = {c: sha for c, sha in read_cases(class_path)[0].items() if c not in new}
         for difference in differences(baseline.report, class_path, cases, "the run"):

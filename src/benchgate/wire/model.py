@@ -44,7 +44,7 @@ Texts = TypeVar("Texts")
 
 _BUILDING: Final = RLock()  # before pydantic 2.14, two threads that use a model first collide
 
-SCHEMA_VERSION: Final = 3
+SCHEMA_VERSION: Final = 4
 """The version of every artifact: whoever adds, removes or changes a field raises it."""
 
 MAX_SAFE_INTEGER: Final = 2**53 - 1

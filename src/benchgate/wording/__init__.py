@@ -106,9 +106,14 @@ def unscored(judgement: Judgement, prefix: str) -> Iterator[Line]:
     for detail, count in why.most_common(2):
         yield Line("", f"{counted(count, 'time')}: {excerpt(detail, 160)}", "caution")
     late = sum(result.outcome == "timeout" for result in report.per_case)
-    whats = [error_count(report), f"{counted(late, 'timeout')}" if late else None]
-    if text := ", ".join(filter(None, whats)):
-        yield Line("unscored", f"{text}: counted as score 0", "caution")
+    whats = []
+    errors = error_count(report)
+    if errors is not None:
+        whats.append(errors.text)
+    if late:
+        whats.append(counted(late, "timeout"))
+    if whats:
+        yield Line("unscored", f"{', '.join(whats)}: counted as score 0", "caution")
 
 
 def _cost(report: BenchRunReport) -> str:

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from benchgate.errors import counted, listed
-from benchgate.gates.claim_reasons import confidence, penalties_of, risen
+from benchgate.gates.claim_reasons import penalties_of, risen
 from benchgate.gates.harm_reasons import by_chance
+from benchgate.sentences.formats import confidence
 from benchgate.wording import capped, costs, pace, stopped, unscored
 from benchgate.wording.cases import MOST, case_lines, failure_codes, first_rows
 from benchgate.wording.decision import NOTE, OF_PROMOTIONS, DecisionView, shortened
@@ -178,8 +179,8 @@ def _harm(view: DecisionView, door: Door, report: BenchRunReport | None) -> Iter
     worse = f"; {counted(len(rises), 'case')} {verb} worse:" if rises else ""
     yield Line("harm", f"{means}, {allowed}{worse}", "bad")
     chance = by_chance(figures.safety)
-    if chance and not is_each:
-        yield Line("", chance, "caution")
+    if chance is not None and not is_each:
+        yield Line("", chance.text, "caution")
     width = max((len(listed(case_id)) for case_id, *_ in rises), default=0)
     codes = failure_codes(report.per_case if report else ())
     rows = [_harm_row("  worse", one, width, "bad", codes.get(one[0], "")) for one in rises]

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
 from benchgate.errors import counted, excerpt
-from benchgate.gates.claim_reasons import confidence
 from benchgate.gates.conditions import CONDITIONS, INCOMPARABLE, REJECTING
 from benchgate.gates.decision import PREFIX
 from benchgate.gates.steps import clusters_needed
+from benchgate.sentences.conditions import HEADLINES, LIMITS
+from benchgate.sentences.formats import confidence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,7 +54,7 @@ class ShownRemark:
     def of(cls, remark: Remark) -> ShownRemark:
         """Return what is shown of a recorded one."""
         code = remark.code.removeprefix(PREFIX).removeprefix(NOTE)
-        headline = CONDITIONS[code].headline if code in CONDITIONS else ""
+        headline = HEADLINES.get(code, "")
         return cls(code=code, message=remark.message, headline=headline)
 
 
@@ -184,14 +185,14 @@ def _limits(policy: GatePolicy, figures: Figures | None) -> Iterator[str]:
         policy = policy.model_copy(update={"safety": "required"})
     level = confidence(1 - policy.safety_confidence) if policy.safety_confidence else ""
     for code, condition in CONDITIONS.items():
-        if not condition.limit or not condition.applies(policy):
+        if code not in LIMITS or not condition.applies(policy):
             continue
         if code == "safety_regression" and policy.claim == "no_regression":
             yield "no more harm in any case"
         elif code == "insufficient_cases" and tests and tests.clusters is not None:
             yield f"at least {clusters_needed(policy)} clusters"
         else:
-            yield condition.limit.format(policy, level)
+            yield LIMITS[code].format(policy=policy, level=level)
     if policy.baseline_errors == "zero":
         yield "an error of the baseline is taken for a true score of 0"
 

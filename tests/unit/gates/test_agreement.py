@@ -12,7 +12,6 @@ from scipy.stats import binom, binomtest
 from benchgate.gates.labels import FROM, Label, SeenOutput, agreement
 
 SIDES = ("candidate", "baseline")
-FAVOURS = "the observer favours the candidate"
 
 
 def _label(case, whose, said, seen):
@@ -42,7 +41,7 @@ def test_the_interval_is_that_of_clopper_and_pearson_and_covers():
         expected = binomtest(40 - wrong, 40).proportion_ci(method="exact")
         assert low == pytest.approx(expected.low, abs=1e-9)
         text = f"{1 - wrong / 40:.3f} of 40 outputs, between {expected.low:.3f} and {expected.high:.3f}"
-        assert text in dict(notes)["observer_agreement"]
+        assert text in notes[0][1].text
         if expected.low <= 0.8 <= expected.high:
             covered += binom.pmf(wrong, 40, 0.2)
     assert covered >= 0.95
@@ -62,7 +61,7 @@ def _share_with_bias(rates):
             continue
         notes = dict(agreement(_counted(wrong), {})[1])
         if "observer_bias" in notes:
-            favoured.add(notes["observer_bias"].partition(":")[0])
+            favoured.add(notes["observer_bias"].values["side"])
         else:
             share -= chance
     return share, favoured
@@ -71,7 +70,7 @@ def _share_with_bias(rates):
 def test_bias_is_noted_where_it_is():
     share, favoured = _share_with_bias((0.8, 0.05))
     assert share - 0.003 >= 0.95
-    assert favoured == {FAVOURS}
+    assert favoured == {"candidate"}
 
 
 def test_bias_is_seldom_noted_where_it_is_not():
@@ -81,7 +80,7 @@ def test_bias_is_seldom_noted_where_it_is_not():
 
 def test_bias_is_not_noted_of_fewer_labels():
     notes = agreement(_counted((FROM - 1, 0), size=FROM - 1), {})[1]
-    assert [code for code, _ in notes] == ["observer_agreement"]
+    assert {code for code, _ in notes} == {"observer_agreement"}
     assert "observer_bias" in dict(agreement(_counted((FROM, 0)), {})[1])
 
 

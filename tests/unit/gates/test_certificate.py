@@ -64,9 +64,9 @@ def run(rows, clusters=None, critical=()):
 def promotes(before: Arm, after: Arm, policy):
     """Whether the gate promotes, but for the bands and the cost, which can only hold."""
     blockers = tuple(
-        ("too_many_unscored", text)
+        ("too_many_unscored", said)
         for side in (before, after)
-        if (text := too_many(side, policy.max_unscored, None))
+        if (said := too_many(side, policy.max_unscored, None))
     )
     facts = VectorFacts(policy=policy, sides=(before, after), blockers=blockers)
     return decided(WithoutBands(facts, advice=False)).decision.promotion_allowed

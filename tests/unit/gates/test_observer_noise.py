@@ -15,6 +15,7 @@ from benchgate.gates.policy import make_policy
 from benchgate.gates.weigh import weigh_arms
 from benchgate.ids import RunPlan
 from benchgate.models import BenchScore, Observed, Observer, RunDigests, TrialResult
+from benchgate.sentences.says import joined
 from benchgate.taxonomy import RESERVED, Taxonomy
 
 SHA = "0" * 64
@@ -78,7 +79,7 @@ def _noted(random, *, cases=40, verdicts=3, judge=0.15):
     before, after = map(_report, sides)
     policy = make_policy({"test": "paired", "safety": "optional"})
     figures, _ = weigh_arms(arm(before), arm(after), policy, advice=False)
-    return dict(observer_noise(after, figures)).get("observer_noise")
+    return joined(said for _, said in observer_noise(after, figures))
 
 
 def _widths(verdicts):
@@ -107,11 +108,9 @@ def test_a_judge_without_noise_has_no_part():
 
 def test_flips_are_named_by_case():
     rows = {f"c{n:02}": [0.9, 0.8, 0.9] for n in range(NOISE_FROM)}
-    ((code, text),) = observer_noise(_report(rows | {"c07": [0.4, 0.6, 0.7]}), None)
-    assert (code, text) == (
-        "observer_noise",
-        "verdicts differ on 1 of 20 outputs, of case c07",
-    )
+    ((code, said),) = observer_noise(_report(rows | {"c07": [0.4, 0.6, 0.7]}), None)
+    assert code == "observer_noise"
+    assert said.text == "verdicts differ on 1 of 20 outputs, of case c07"
 
 
 def test_an_output_that_was_observed_in_two_runs_tells_as_much():
@@ -121,7 +120,7 @@ def test_an_output_that_was_observed_in_two_runs_tells_as_much():
     baseline, candidate = _report(scores[0]), _report(scores[1], before=scores[2])
     policy = make_policy({"test": "paired", "safety": "optional"})
     figures, _ = weigh_arms(arm(baseline), arm(candidate), policy, advice=False)
-    _, text = next(observer_noise(candidate, figures))
+    text = joined(said for _, said in observer_noise(candidate, figures))
     # The systems are one and the same, so that all of the difference is the judge's; with 3 it would be 1 / sqrt(3).
     _, room, count, with_more, part = (0, *map(float, re.search(TEXT, text).groups()))
     assert count == 3

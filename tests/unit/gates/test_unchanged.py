@@ -33,11 +33,11 @@ def side(rows, critical=()):
 
 
 def test_what_an_unchanged_system_has_to_fear_is_drawn_from_its_own_trials():
-    text = unchanged(side([(1, 0)] * 11 + [(1, 1)] * 29), WHOLE, 2)
+    text = unchanged(side([(1, 0)] * 11 + [(1, 1)] * 29), WHOLE, 2).text
     assert text.endswith("of 100 such runs: its trials disagree on 11 of 40 cases")
     # A case passes with 1/4 and then fails with 3/4, and its mean falls with 5/16: nearly always some case does.
     assert int(text.split(" in ")[1].split()[0]) >= 95
-    agreed = unchanged(side([(1, 1), (0, 0)] * 5), WHOLE, 2)
+    agreed = unchanged(side([(1, 1), (0, 0)] * 5), WHOLE, 2).text
     assert agreed == (
         "an unchanged system would be rejected in 0 of 100 such runs: its trials disagree on 0 of 10 cases"
     )
@@ -52,7 +52,7 @@ def test_it_is_said_with_the_decision_where_single_cases_decide():
     ).decision
     assert "note_unchanged_system" not in better.notes
     assert unchanged(side([(1,)] * 3), WHOLE, 1) is None
-    of_critical = unchanged(side(rows, critical={9}), GatePolicy(), 2)
+    of_critical = unchanged(side(rows, critical={9}), GatePolicy(), 2).text
     assert of_critical.endswith("disagree on 1 of 1 critical cases")
 
 

@@ -17,6 +17,7 @@ from benchgate.gates.judge import FinishedRun, judge
 from benchgate.gates.policy import make_policy
 from benchgate.ids import RunPlan
 from benchgate.models import BenchScore, FailureMode, RunDigests, TrialResult
+from benchgate.sentences.says import says
 from benchgate.taxonomy import RESERVED, Taxonomy
 
 SHA = "0" * 64
@@ -221,4 +222,7 @@ def test_the_next_step_of_missing_penalties_is_one_that_helps(before, after, pol
     assert "safety_missing" in codes(made)
     sides = (arm(run([*before, *rows])), arm(run([*after, *rows])))
     comparison = VectorComparison(VectorFacts(policy=make_policy(policy), sides=sides))
-    assert step in next_step(comparison, ["safety_missing"])
+    (said,) = next_step(
+        comparison, ["safety_missing"], None, says("look.later", number=2, chance=0.1)
+    )
+    assert step in said.text
