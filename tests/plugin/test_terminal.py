@@ -19,7 +19,7 @@ import pytest
 from benchgate.cli import main
 
 SNAPSHOTS = Path(__file__).parents[1] / "data" / "terminal"
-SCREEN = {"reject": 20, "hold": 15, "promote": 15}
+SCREEN = {"reject": 20, "hold": 16, "promote": 15}
 """Lines of a class at 80 columns at most, without ``-v``."""
 CASES = [f"{n:03}-{word}-report" for n, word in enumerate(["long", "short", "odd", "empty"] * 5, 1)]
 RUBRIC = """

@@ -19,6 +19,7 @@ from benchgate.sentences.tables import TABLES, TEMPLATES
 from benchgate.verify.agreement import SENTENCES
 
 PACKAGE = Path(benchgate.__file__).parent
+WANTED = says("wanted.by_default", gain=0.1)
 
 
 def said_in(paths):
@@ -100,8 +101,8 @@ def test_headlines_and_limits_are_those_of_conditions():
         ("cost.means", {"before": 0.0078, "after": 1.5}, "from $0.007800 to $1.5000"),
         (
             "gain_excluded",
-            {"high": 0.0123, "alpha": 0.025, "least": 0.1},
-            "its gain is at most +0.012 (97.5% bound); the gate looks for 0.1",
+            {"high": 0.0123, "alpha": 0.025, "wanted": WANTED},
+            "its gain is at most +0.012 (97.5% bound); the gate looks for 0.1 (target_effect)",
         ),
         (
             "worse_than_margin",
@@ -160,10 +161,10 @@ def test_what_others_say_is_bounded():
     [
         ("made_up", {"n": 1}),
         ("insufficient_cases.cases", {}),
-        ("gain_excluded", {"high": "much", "alpha": 0.05, "least": 0.1}),
-        ("gain_excluded", {"high": 0.1, "alpha": "none", "least": 0.1}),
-        ("gain_excluded", {"high": 0.1, "alpha": 0, "least": 0.1}),
-        ("gain_excluded", {"high": 10**400, "alpha": 0.05, "least": 0.1}),
+        ("gain_excluded", {"high": "much", "alpha": 0.05, "wanted": WANTED}),
+        ("gain_excluded", {"high": 0.1, "alpha": "none", "wanted": WANTED}),
+        ("gain_excluded", {"high": 0.1, "alpha": 0, "wanted": WANTED}),
+        ("gain_excluded", {"high": 10**400, "alpha": 0.05, "wanted": WANTED}),
     ],
 )
 def test_a_sentence_that_somebody_made_up_is_shown_as_it_is(name, values):

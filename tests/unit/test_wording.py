@@ -94,7 +94,7 @@ def test_a_hold_says_what_is_missing_and_what_would_settle_it():
     assert lines[0].text.startswith(
         "new may not replace old yet: it may be chance: so few cases reliably show only gains above 0."
     )
-    assert lines[0].text.endswith("; the gate looks for 0.1")
+    assert lines[0].text.endswith("; the gate looks for 0.1 (target_effect)")
     assert text["next"] == decision.next_step
     assert "why" not in text
 

@@ -25,6 +25,7 @@ from benchgate.gates.facts import VectorFacts
 from benchgate.gates.harm_reasons import safety_objections
 from benchgate.gates.looks import another_look, make_look, number_of
 from benchgate.gates.notes import notes
+from benchgate.gates.policy import TARGET_EFFECT
 from benchgate.gates.steps import clusters_needed
 from benchgate.sentences.says import every, joined, says
 
@@ -309,18 +310,29 @@ def _not_passed(figures: Significance, policy: GatePolicy) -> Iterator[Blocker]:
     if detectable is not None and detectable <= policy.target_effect:
         yield "not_significant", says("not_significant", doubt=doubt, detectable=detectable)
         return
-    yield "inconclusive_underpowered", _underpowered(doubt, detectable, _least(policy))
+    yield "inconclusive_underpowered", _underpowered(doubt, detectable, policy)
 
 
-def _underpowered(doubt: Says, detectable: float | None, least: float) -> Says:
+def _underpowered(doubt: Says, detectable: float | None, policy: GatePolicy) -> Says:
+    wanted = _wanted(policy)
     if not detectable:
-        return says("inconclusive_underpowered.any", doubt=doubt, least=least)
-    return says("inconclusive_underpowered.large", doubt=doubt, detectable=detectable, least=least)
+        return says("inconclusive_underpowered.any", doubt=doubt, wanted=wanted)
+    return says(
+        "inconclusive_underpowered.large", doubt=doubt, detectable=detectable, wanted=wanted
+    )
 
 
 def _least(policy: GatePolicy) -> float:
     """Return the smallest gain that is worth finding."""
     return max(policy.target_effect, policy.min_delta)
+
+
+def _wanted(policy: GatePolicy) -> Says:
+    """Return which gain is worth finding, and whether a person said so: a record has every key of a policy."""
+    least = _least(policy)
+    if policy.target_effect == TARGET_EFFECT and policy.min_delta < TARGET_EFFECT:
+        return says("wanted.by_default", gain=least)
+    return says("wanted.by_policy", gain=least)
 
 
 def _below_minimum(figures: Significance, policy: GatePolicy, gain: float) -> Says:
@@ -353,9 +365,9 @@ def _without_spread(figures: Significance, policy: GatePolicy) -> Iterator[Block
 def _excluded(figures: Significance, policy: GatePolicy) -> Iterator[Blocker]:
     """Yield that no gain worth finding is left, if so."""
     high = figures.delta_ci_high
-    least = _least(policy)
-    if high is not None and high < least:
-        yield "gain_excluded", says("gain_excluded", high=high, alpha=policy.alpha / 2, least=least)
+    if high is not None and high < _least(policy):
+        said = says("gain_excluded", high=high, alpha=policy.alpha / 2, wanted=_wanted(policy))
+        yield "gain_excluded", said
 
 
 def _doubt(figures: Significance, policy: GatePolicy) -> Says | None:

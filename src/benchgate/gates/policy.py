@@ -38,6 +38,9 @@ OF_A_CLAIM: Final = {
 TOLERANCE: Final = 1e-12
 """Allows for float rounding (0.55 - 0.5 > 0.05), so that a change of exactly a limit does not block."""
 
+TARGET_EFFECT: Final = 0.10
+"""The gain that a gate looks for where nobody said which one is worth finding."""
+
 POWER: Final = 0.8
 """Probability with which a difference that is called detectable is found."""
 
@@ -103,7 +106,7 @@ class GatePolicy(WireModel):
     safety: Literal["required", "optional"] = "required"
     safety_confidence: Fraction | None = None
     score_range: Range | None = (0.0, 1.0)
-    target_effect: Annotated[Number, Field(gt=0)] = 0.10
+    target_effect: Annotated[Number, Field(gt=0)] = TARGET_EFFECT
     evidence: Literal["standard", "exact"] = "standard"
     penalty_range: Range | None = None
     missing: Literal["hold", "worst"] = "hold"

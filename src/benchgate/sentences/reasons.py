@@ -75,13 +75,13 @@ REASONS: Final = {
         "its results are those of the baseline: no gain above {least:g}, and only a loss above {loss:.3f} is excluded "
         "({alpha:confidence.1} bound)"
     ),
-    "gain_excluded": "its gain is at most {high:+.3f} ({alpha:confidence.1} bound); the gate looks for {least:g}",
+    "gain_excluded": "its gain is at most {high:+.3f} ({alpha:confidence.1} bound); {wanted}",
     "not_significant": "{doubt}, though so many cases would have shown a gain of {detectable:.2g}",
     "inconclusive_underpowered.large": (
-        "{doubt}: so few cases reliably show only gains above {detectable:.2g}; the gate looks for {least:g}"
+        "{doubt}: so few cases reliably show only gains above {detectable:.2g}; {wanted}"
     ),
     "inconclusive_underpowered.any": (
-        "{doubt}: so few cases may miss even the largest gain; the gate looks for {least:g}"
+        "{doubt}: so few cases may miss even the largest gain; {wanted}"
     ),
     "inconclusive_underpowered.alike": (
         "every case gained {gain:.3g}, but so few cannot rule out a rare large loss: the true gain may be as low as "
@@ -90,6 +90,8 @@ REASONS: Final = {
     "inconclusive_underpowered.equal": (
         "the scores of each side are all equal: the true gain may be as low as {bound:+.3f}"
     ),
+    "wanted.by_default": "the gate looks for {gain:g} (target_effect)",
+    "wanted.by_policy": "you asked for {gain:g}",
     "doubt.chance": "it may be chance",
     "doubt.above": "that its gain is above {least:g} may be chance",
     "doubt.equal": "all scores of a side are equal, and the true gain may be as low as {bound:+.3g}",

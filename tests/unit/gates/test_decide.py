@@ -65,7 +65,9 @@ def test_a_gain_that_is_worth_finding_is_excluded_and_holds():
     better = tuple(0.5 + 0.001 * ((n + n // 6) % 2) for n in range(12))
     made = decision(same, better, test="welch")
     assert (made.outcome, codes(made)) == ("hold", ["delta_below_minimum", "gain_excluded"])
-    assert made.remarks[1].message.endswith(" (97.5% bound); the gate looks for 0.1")
+    assert made.remarks[1].message.endswith(
+        " (97.5% bound); the gate looks for 0.1 (target_effect)"
+    )
     assert "--policy=claim=not_worse" in made.next_step
 
 
@@ -339,7 +341,7 @@ def test_where_nothing_can_be_detected_it_is_said():
     said = texts[PREFIX + "inconclusive_underpowered"]
     assert (
         said == "it may be chance: so few cases may miss even the largest gain; "
-        "the gate looks for 0.1"
+        "the gate looks for 0.1 (target_effect)"
     )
 
 
@@ -350,7 +352,7 @@ def test_a_gain_that_must_exceed_some_amount_is_asked_for_by_that_amount():
     assert said.startswith(
         "that its gain is above 0.2 may be chance: so few cases reliably show only"
     )
-    assert said.endswith("; the gate looks for 0.2")
+    assert said.endswith("; you asked for 0.2")
 
 
 def test_a_check_of_safety_says_how_blind_it_is():
