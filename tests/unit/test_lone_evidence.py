@@ -72,18 +72,18 @@ def test_what_follows_from_two_sides_is_valid(tmp_path, facts):
     ],
 )
 def test_a_reason_that_the_sides_do_not_give_is_forged(tmp_path, facts, code):
-    assert faults(tmp_path, replace(facts, blockers=((code, says("recorded", text="forged")),)))
+    assert faults(tmp_path, replace(facts, blockers=((code, says("gate", text="forged")),)))
 
 
 @pytest.mark.parametrize(
     "said",
     [
-        {"blockers": (("incomplete_run", says("recorded", text="2 not run")),)},
-        {"blockers": (("observer_not_trusted", says("recorded", text="0.5; needed is 0.9")),)},
-        {"blockers": (("block_severity_failure_mode", says("recorded", text="x in c01")),)},
+        {"blockers": (("incomplete_run", says("gate", text="2 not run")),)},
+        {"blockers": (("observer_not_trusted", says("gate", text="0.5; needed is 0.9")),)},
+        {"blockers": (("block_severity_failure_mode", says("gate", text="x in c01")),)},
         {
             "new_cases": (
-                ("new_cases_decide", says("recorded", text="if the baseline had solved them")),
+                ("new_cases_decide", says("gate", text="if the baseline had solved them")),
             )
         },
         {"objections": (Objection(gate="b", text="no"), Objection(gate="a", text="no"))},

@@ -23,6 +23,7 @@ from benchgate.gates.looks import JudgedLook
 from benchgate.gates.policy import GatePolicy
 from benchgate.gates.rollback import RollbackGate
 from benchgate.models import Suite
+from benchgate.sentences.says import Says
 from benchgate.statistics.summary import mean
 from benchgate.wire.model import Artifact, Count, Name, NonNegative, Number, Sha256, WireModel
 
@@ -268,12 +269,14 @@ class FailureAnalysis(WireModel):
 
     :param reasons: codes: those of the decision, then the proof's own criteria.
     :param details: a sentence for each reason: which condition failed, and by how much.
+    :param says: the same as data, for each reason as a remark of a decision has it.
     :param additional_cases_needed: how many more cases each arm needs, if the test had too few.
     """
 
     summary: str
     reasons: tuple[str, ...]
     details: tuple[str, ...]
+    says: tuple[tuple[Says, ...], ...]
     reward_delta: Number | None
     safety_regression: Number | None
     additional_cases_needed: Count | None

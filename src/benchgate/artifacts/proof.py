@@ -118,6 +118,7 @@ def _failure_analysis(evidence: Evidence) -> FailureAnalysis | None:
         summary=f"{evidence.decision.outcome}: {counted(len(reasons), 'condition')} failed",
         reasons=tuple(remark.code for remark in reasons),
         details=tuple(remark.message for remark in reasons),
+        says=tuple(remark.says for remark in reasons),
         reward_delta=evidence.figures.significance.mean_delta,
         safety_regression=evidence.figures.safety.delta,
         additional_cases_needed=_more_cases(evidence),

@@ -19,7 +19,6 @@ from benchgate.errors import ArtifactError, Unreadable
 from benchgate.gates.conditions import REJECTING
 from benchgate.gates.decision import PREFIX, CheckpointPromotionDecision, Remark
 from benchgate.gates.figures import Figures, SafetyFigures
-from benchgate.sentences.says import says
 from benchgate.wire.canonical import sha256_hex
 from benchgate.wire.files import read_bytes
 from benchgate.wire.model import WireModel
@@ -129,17 +128,18 @@ class Source:
         if self.proof is None:
             return self.record.decision if self.record else None
         failed = self.proof.failure_analysis
-        codes, details = (failed.reasons, failed.details) if failed else ((), ())
+        remarks: tuple[Remark, ...] = ()
+        if failed is not None:
+            rows = zip(failed.reasons, failed.details, failed.says, strict=False)
+            remarks = tuple(Remark(code=code, message=text, says=said) for code, text, said in rows)
+        codes = tuple(remark.code for remark in remarks)
         is_rejected = any(code.removeprefix(PREFIX) in REJECTING for code in codes)
         return CheckpointPromotionDecision(
             outcome="promote" if failed is None else "reject" if is_rejected else "hold",
             promotion_allowed=failed is None,
             reason_codes=codes,
             notes=(),
-            remarks=tuple(
-                Remark.of(code, [says("recorded", text=text)])
-                for code, text in zip(codes, details, strict=False)
-            ),
+            remarks=remarks,
             minimum_detectable_effect=None,
             look=self.proof.look,
         )

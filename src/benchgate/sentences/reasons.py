@@ -112,6 +112,5 @@ REASONS: Final = {
         "confidence 1 - p with p undefined; asked for is p of at most {most:.4g}"
     ),
     "gate": "{text}",
-    "recorded": "{text}",
 }
 """By a code, and after a dot the variant; a clause in another sentence has a name of its own."""

@@ -12,7 +12,7 @@ from benchgate.gates.decide import decide
 from benchgate.gates.decision import PREFIX, Objection
 from benchgate.gates.facts import VectorFacts
 from benchgate.gates.rules import RULES
-from benchgate.sentences.says import says
+from benchgate.sentences.says import joined
 from benchgate.verify.held import Held
 from benchgate.verify.other_rules import PROOF, SIDES, as_bytes, side_part, unruled
 
@@ -96,14 +96,14 @@ def _with_run(facts: VectorFacts, proof: ProofBundle) -> VectorFacts:
     blockers = []
     objections = []
     new_cases = []
-    for prefixed, text in zip(failed.reasons, failed.details, strict=True):
+    for prefixed, said in zip(failed.reasons, failed.says, strict=True):
         code = prefixed.removeprefix(PREFIX)
         if code.startswith(GATE):
-            objections.append(Objection(gate=code.removeprefix(GATE), text=text))
+            objections.append(Objection(gate=code.removeprefix(GATE), text=joined(said)))
         elif code == "new_cases_decide":
-            new_cases.append((code, says("recorded", text=text)))
+            new_cases += [(code, one) for one in said]
         elif code in OF_RUN:
-            blockers.append((code, says("recorded", text=text)))
+            blockers += [(code, one) for one in said]
     return replace(
         facts,
         blockers=tuple(blockers),

@@ -187,8 +187,8 @@ def test_sides_that_were_not_tried_equally_often_are_named():
 
 def test_reasons_stand_in_the_fixed_order_with_a_sentence_each():
     blockers = (
-        ("block_severity_failure_mode", says("recorded", text="b")),
-        ("incomplete_run", says("recorded", text="a")),
+        ("block_severity_failure_mode", says("gate", text="b")),
+        ("incomplete_run", says("gate", text="a")),
     )
     made = decision(GOOD, POOR, penalties=(NONE, None), blockers=blockers)
     assert codes(made) == [code for code in REASONS if code in codes(made)]
@@ -296,9 +296,7 @@ def test_a_negative_minimum_is_wrong_use(test):
 
 
 def test_a_code_that_the_list_of_reasons_lacks_holds_and_does_not_vanish():
-    made = decision(
-        POOR, GOOD, blockers=(("brand_new", says("recorded", text="a mistake of ours")),)
-    )
+    made = decision(POOR, GOOD, blockers=(("brand_new", says("gate", text="a mistake of ours")),))
     assert (made.outcome, codes(made)) == ("hold", ["brand_new"])
 
 
