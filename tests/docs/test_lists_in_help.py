@@ -13,7 +13,7 @@ from benchgate.cli import verdict
 from benchgate.cli.gate_logs import add_reading
 from benchgate.errors import EvalError
 from benchgate.interop import read
-from benchgate.interop.roles import ROLES
+from benchgate.interop.roles import CASE_ROLES, ROLES
 from benchgate.promotion.tiers import TIERS
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -70,8 +70,9 @@ def test_the_how_to_explains_each_role():
 
 def test_the_reference_lists_the_roles():
     text = (DOCS / "reference" / "daily.md").read_text("utf-8")
-    (row,) = re.findall(r"^\| `--map .*$", text, re.MULTILINE)
-    assert sorted(re.findall(r"`(\w+)`", row)) == sorted(ROLES)
+    of_gate, of_new = re.findall(r"^\| `--map .*$", text, re.MULTILINE)
+    assert sorted(re.findall(r"`(\w+)`", of_gate)) == sorted(ROLES)
+    assert sorted(re.findall(r"`(\w+)`", of_new)) == sorted(CASE_ROLES)
 
 
 def test_the_command_knows_the_tiers_without_importing_them():

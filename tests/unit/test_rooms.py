@@ -46,7 +46,7 @@ FLOORS = (
 
 CONCEPTS = {
     "commands": 16,
-    "arguments of commands": 127,
+    "arguments of commands": 131,
     "options of pytest": 27,
     "policy keys": 22,
     "conditions of the gate": 35,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import shlex
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from benchgate.cli.new_rows import add_rows, check_rows, class_of_rows
+from benchgate.cli.next_commands import BENCH_ROOT, NextCommands
 from benchgate.cli.options import add_root, guarded
 from benchgate.cli.say import complain
 from benchgate.errors import (
@@ -20,16 +20,11 @@ from benchgate.errors import (
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
+    from pathlib import Path
 
     from benchgate.cli.options import Parsers
 
-BENCH_ROOT = Path("bench")
 ONCE = "; an id is never given to another case"
-SETTINGS = ("pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "pyproject.toml", "tox.ini")
-MARK_ROOT = """\
-# mark the root of the project, for pytest looks for bench/ in the folder with its settings
-printf '[pytest]\\n' > pytest.ini
-"""
 
 
 def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
@@ -41,9 +36,11 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
         "class",
         help="cases, rubric, two systems",
         description="Makes bench/NAME/ with three cases, a rubric and its tests, failure modes, thresholds and two "
-        "systems, to be changed into your own; never changes what exists already.",
+        "systems, to be changed into your own; or with a case for each row of a table. Never changes what exists "
+        "already.",
     )
     parser.add_argument("name", metavar="NAME", help="lower-case words joined by '-'")
+    add_rows(parser)
     add_root(parser)
     parser.set_defaults(execute=_guarded(_class))
     parser = kinds.add_parser(
@@ -58,12 +55,12 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
     parser.set_defaults(execute=_guarded(_case))
 
 
-def _guarded(make: Callable[[argparse.Namespace], None]) -> Callable[[argparse.Namespace], int]:
+def _guarded(make: Callable[[argparse.Namespace], int]) -> Callable[[argparse.Namespace], int]:
     """Say why there is no new folder, as exit status 1 if it is there or its class is not, else 2."""
 
     def run(args: argparse.Namespace) -> int:
         try:
-            make(args)
+            return make(args)
         except FileExistsError as error:
             complain(f"{error.filename}: exists already{ONCE if 'case_id' in args else ''}")
             return 1
@@ -76,43 +73,41 @@ def _guarded(make: Callable[[argparse.Namespace], None]) -> Callable[[argparse.N
             for _, key, text in error.faults:
                 complain(f"{key}: {text}")
             return 2
-        return 0
 
     return guarded(run, (TaskClassAlreadyRegistered, TaskClassNotFound))
 
 
-def _class(args: argparse.Namespace) -> None:
+def _class(args: argparse.Namespace) -> int:
     from benchgate.loader.new import class_templates, make_class_folder
     from benchgate.wire.clock import now
 
+    if args.table is not None:
+        return class_of_rows(args)
+    check_rows(args)
     texts = class_templates(args.name, NOW=f"{now():%Y-%m-%dT%H:%M:%SZ}")
     print(printable(_next_steps(make_class_folder(args.bench_root, args.name, texts)), keep="\n"))
+    return 0
 
 
 def _next_steps(folder: Path) -> str:
     """Return how a new class is run, as commands."""
-    name, root, run, option = folder.name, "", f"pytest --bench={folder.name}", "--bench-"
-    mark = "" if any(map(os.path.exists, SETTINGS)) else MARK_ROOT
-    if folder.parent != BENCH_ROOT:
-        root = f" --bench-root {shlex.quote(str(folder.parent))}"
-        run, option = f"benchgate run --task-class {name}{root} --out .benchgate", "--"
-        mark = ""
+    name, do = folder.name, NextCommands.of(folder)
     return f"""\
 {folder}
 
-{mark}# check what is there, and test the rubric
-benchgate check {name}{root}
+{do.mark}# check what is there, and test the rubric
+benchgate check {name}{do.root}
 pytest {shlex.quote(str(folder / "tests"))}
 # run the weaker system, and make that run the baseline by its number, which benchgate runs lists
-{run} {option}system=current {option}baseline=none
-benchgate pin 1 --task-class {name}{root} --yes --reason 'the first baseline'
+{do.run} {do.option}system=current {do.option}baseline=none
+benchgate pin 1 --task-class {name}{do.root} --yes --reason 'the first baseline'
 # run the better one against it; the gate says HOLD, for three cases are too few
-{run}
+{do.run}
 # then put your system, rubric and cases in their place; this makes the next case
-benchgate new case {name} 004-next{root}"""
+benchgate new case {name} 004-next{do.root}"""
 
 
-def _case(args: argparse.Namespace) -> None:
+def _case(args: argparse.Namespace) -> int:
     from benchgate.loader.new import make_case_folder
     from benchgate.wire.clock import now
 
@@ -137,3 +132,4 @@ Fill in, then run it alone and check the class:
   {alone}
   {check}"""
     print(printable(text, keep="\n"))
+    return 0

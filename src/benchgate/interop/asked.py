@@ -16,7 +16,7 @@ from benchgate.wire.toml import MAX_TOML_BYTES, read_toml
 
 if TYPE_CHECKING:
     from collections import Counter
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
     from collections.abc import Set as AbstractSet
 
     from benchgate.interop.log import Log, Row
@@ -69,15 +69,21 @@ def asked(
     where: Iterable[str],
     errors_by: str | None,
     rows: str | None = None,
+    roles: Collection[str] = ROLES,
 ) -> Asked:
-    """Return what :func:`benchgate.interop.read` is asked; :raises EvalError: it is wrong, or a file is unusable."""
+    """
+    Return what a reader of rows is asked, such as :func:`benchgate.interop.read`.
+
+    :param roles: those that a map may have.
+    :raises EvalError: it is wrong, or a file is unusable.
+    """
     source = "--map"
     told = []
     wanted = _pairs(where)
     if isinstance(fields, Path):
         source = str(fields)
         told.append(f"map {source} {sha256_hex(read_bytes(fields, limit=MAX_TOML_BYTES))}")
-        fields, of_file, rows_of_file = _table(fields)
+        fields, of_file, rows_of_file = _table(fields, roles)
         wanted = of_file | wanted
         rows = rows or rows_of_file
     if fields:
@@ -88,6 +94,7 @@ def asked(
     if errors_by:
         told.append(f"errors-by {errors_by}")
     typed = dict(fields or {})
+    _check_roles(typed, roles)
     without = frozenset({"trial"} & {role for role, text in typed.items() if text == NONE})
     names: dict[str, str] = {}
     patterns: dict[str, Pattern] = {}
@@ -108,6 +115,13 @@ def asked(
         errors_by=Pattern("errors-by", errors_by) if errors_by else None,
         told=tuple(told),
     )
+
+
+def _check_roles(fields: Iterable[str], roles: Collection[str]) -> None:
+    """Refuse a map that names a role which is none."""
+    unknown = sorted({*fields} - {*roles})
+    if unknown:
+        raise EvalError(f"map: {unknown[0]!r} is none of {', '.join(roles)}")
 
 
 def _pattern(what: str, text: str) -> Pattern:
@@ -138,15 +152,15 @@ def _pair(what: str, word: str) -> tuple[str, str]:
     return name.strip(), value.strip()
 
 
-def _table(path: Path) -> tuple[dict[str, str], dict[str, str], str | None]:
+def _table(path: Path, roles: Collection[str]) -> tuple[dict[str, str], dict[str, str], str | None]:
     """Return the fields by role of a TOML file, its table ``where``, and its ``rows``."""
     table, lines = read_toml(path, LocatedError)
     where = table.pop("where") if isinstance(table.get("where"), dict) else {}
     rows = table.pop("rows") if isinstance(table.get("rows"), str) else None
     for parts, prefix in ((table, ()), (where, ("where",))):
         for name, value in parts.items():
-            if not isinstance(value, str) or not (prefix or name in ROLES):
-                why = f"{name} = {value!r}; expected FIELDs in quotes of {', '.join(ROLES)}, rows, and [where]"
+            if not isinstance(value, str) or not (prefix or name in roles):
+                why = f"{name} = {value!r}; expected FIELDs in quotes of {', '.join(roles)}, rows, and [where]"
                 raise LocatedError(path, why, line=lines.key(*prefix, name))
     return table, where, rows
 
@@ -197,9 +211,6 @@ def parse_map(texts: Iterable[str], side: Side = "A") -> dict[str, str] | Path:
 
 def role_of_harm(fields: Mapping[str, str], metric: str | None) -> str:
     """Return which of :data:`HARM` a map names; a map that cannot be is refused."""
-    unknown = sorted(fields.keys() - {*ROLES})
-    if unknown:
-        raise EvalError(f"map: {unknown[0]!r} is none of {', '.join(ROLES)}")
     if "score" in fields and metric is not None:
         raise EvalError("metric and the score of the map name one thing: give one of them")
     roles = [role for role in HARM if role in fields]

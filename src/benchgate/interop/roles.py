@@ -25,6 +25,9 @@ ROLES: Final = (
 )
 """What ``--map`` takes; docs/how-to/gate-existing-logs.md explains each."""
 
+CASE_ROLES: Final = ("case", "input", "expected", "tag", "cluster")
+"""What ``--map`` takes where rows become cases."""
+
 CASES: Final = (
     *("case", "case_id", "instance_id", "sample_id", "task_id", "task_name", "question_id"),
     *("doc_id", "test_id", "id", "name"),

@@ -19,7 +19,7 @@ from benchgate.wire.plain import MAX_OUTPUT_DEPTH, plain_json
 from benchgate.wire.toml import KeyLines, check_tables, faults_of, read_toml
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from benchgate.errors import Fault
@@ -98,6 +98,16 @@ def check_case_toml(
     return found
 
 
+def id_faults(case_id: str) -> Iterator[str]:
+    """Yield why no case may have an id of the right form."""
+    if re.search(r"-t\d+$", case_id):
+        yield f"{case_id!r} ends like the id of a trial: -t<digits>"
+    if case_id.endswith("-baseline"):
+        yield f"{case_id!r} ends like the item of a baseline: -baseline"
+    if _SKIPPED.match(case_id):
+        yield f"{case_id!r} is a folder name that pytest skips"
+
+
 def _identity_faults(
     path: Path, tables: CaseTables, task_class: str, lines: KeyLines
 ) -> list[Fault]:
@@ -105,12 +115,7 @@ def _identity_faults(
     faults = []
     if case.case_id != path.parent.name:
         faults.append(("case_id", f"{case.case_id!r} differs from its folder {path.parent.name!r}"))
-    if re.search(r"-t\d+$", case.case_id):
-        faults.append(("case_id", f"{case.case_id!r} ends like the id of a trial: -t<digits>"))
-    if case.case_id.endswith("-baseline"):
-        faults.append(("case_id", f"{case.case_id!r} ends like the item of a baseline: -baseline"))
-    if _SKIPPED.match(case.case_id):
-        faults.append(("case_id", f"{case.case_id!r} is a folder name that pytest skips"))
+    faults += [("case_id", fault) for fault in id_faults(case.case_id)]
     if case.task_class != task_class:
         faults.append(("task_class", f"{case.task_class!r} differs from its class {task_class!r}"))
     return [(lines.key("case", key), f"case.{key}", message) for key, message in faults]

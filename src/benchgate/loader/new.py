@@ -5,8 +5,11 @@ from __future__ import annotations
 import keyword
 import os
 import tempfile
+from contextlib import contextmanager
+from errno import EEXIST, ENOTEMPTY
 from importlib.resources import files
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 import tomli
@@ -46,14 +49,25 @@ def make_case_folder(
     target = class_path / "cases" / case_id
     example = _newest(class_path)
     facts = _emptied(example.facts) if example else {}
-    text = _case_toml(task_class, case_id, now, facts)
+    text = case_toml(task_class, case_id, now, facts)
     tables = tomli.loads(text)
     check_case_toml(target / CASE_FILE, tables, KeyLines(text), task_class=task_class)
     create_folder(target, {CASE_FILE: text}, ("input", "expected"))
     return target, example
 
 
-def _case_toml(task_class: str, case_id: str, now: datetime, facts: dict[str, Any]) -> str:
+def case_toml(
+    task_class: str,
+    case_id: str,
+    now: datetime,
+    facts: Mapping[str, Any],
+    labels: Mapping[str, Any] = MappingProxyType({}),
+) -> str:
+    """
+    Return the ``case.toml`` of a new case, dated now.
+
+    :param labels: what is said of it besides.
+    """
     case = {
         "case_id": case_id,
         "task_class": task_class,
@@ -64,6 +78,7 @@ def _case_toml(task_class: str, case_id: str, now: datetime, facts: dict[str, An
         "last_validated_at": now,
         "held_out": False,
         "tags": [],
+        **labels,
     }
     # Dates get T and Z, where tomli_w writes a space and +00:00.
     text = tomli_w.dumps({"case": case, "facts": facts})
@@ -99,29 +114,70 @@ def create_folder(target: Path, texts: Mapping[str, str], folders: Iterable[str]
     :raises FileExistsError: the name is taken. :raises OSError: it cannot be written.
     """
     around = target.parent
-    # Beside cases/, not in it: what a killed process leaves behind must not count as a case.
-    with tempfile.TemporaryDirectory(prefix=".new-", dir=around.parent) as apart:
-        made = Path(apart) / "made"
-        for path in (*(made / path for path in folders), *((made / path).parent for path in texts)):
-            path.mkdir(parents=True, exist_ok=True)
-        for name, text in texts.items():
-            (made / name).write_text(text, encoding="utf-8")
-        fresh = [path for path in (around, target) if not os.path.lexists(path)]
+    with _apart(around) as apart:
+        _write(apart / target.name, texts, folders)
+        is_fresh = not os.path.lexists(around)
+        around.mkdir(exist_ok=True)
         try:
-            around.mkdir(exist_ok=True)
-            target.mkdir()  # claims the name: of two processes, one fails here
-            made.rename(target)
-        except OSError as error:
-            for path in reversed(fresh):
-                if not isinstance(error, FileExistsError) and path.is_dir():
-                    path.rmdir()
+            _move(apart / target.name, target)
+        except OSError:
+            if is_fresh:
+                around.rmdir()
             raise
 
 
-def class_templates(name: str, **words: object) -> dict[str, str]:
+def create_folders(around: Path, folders: Mapping[str, Mapping[str, str]]) -> None:
+    """
+    Make folders in one that is there: all, or none if one cannot be made; a killed process leaves no part of one.
+
+    :param folders: by name, the content of each file by its path.
+    :raises FileExistsError: a name is taken. :raises OSError: one cannot be written.
+    """
+    with _apart(around) as apart:
+        for name, texts in folders.items():
+            _write(apart / name, texts)
+        try:
+            for name in folders:
+                _move(apart / name, around / name)
+        except BaseException:
+            for name in folders:
+                if not (apart / name).exists():
+                    (around / name).rename(apart / name)
+            raise
+
+
+@contextmanager
+def _apart(around: Path) -> Iterator[Path]:
+    """Yield a folder that is removed: beside ``cases/``, for what a killed process leaves must not count as a case."""
+    with tempfile.TemporaryDirectory(prefix=".new-", dir=around.parent) as apart:
+        yield Path(apart)
+
+
+def _write(folder: Path, texts: Mapping[str, str], folders: Iterable[str] = ()) -> None:
+    for path in (*(folder / path for path in folders), *((folder / path).parent for path in texts)):
+        path.mkdir(parents=True, exist_ok=True)
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8")
+
+
+def _move(made: Path, target: Path) -> None:
+    """Give a whole folder its name, in one step; :raises FileExistsError: the name is taken."""
+    taken = FileExistsError(EEXIST, os.strerror(EEXIST), str(target))
+    if os.path.lexists(target):
+        raise taken
+    try:
+        made.rename(target)
+    except OSError as error:
+        if error.errno in (EEXIST, ENOTEMPTY):  # another process was quicker
+            raise taken from error
+        raise
+
+
+def class_templates(name: str, kind: str = "class", **words: object) -> dict[str, str]:
     """
     Return the files of a new class by path.
 
+    :param kind: ``class`` for one with cases, ``rows`` for one whose cases are made from rows.
     :param words: those that stand for a word between two ``@``, besides name and slug.
     """
     marks = {"NAME": name, "SLUG": slug(name), **words}
@@ -131,7 +187,7 @@ def class_templates(name: str, **words: object) -> dict[str, str]:
             text = text.replace(f"@{mark}@", str(word))
         return text
 
-    templates = _templates(files("benchgate.loader") / "new_class_files")
+    templates = _templates(files("benchgate.loader") / f"new_{kind}_files")
     return {filled(path): filled(text) for path, text in templates}
 
 

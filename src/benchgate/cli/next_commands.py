@@ -1,0 +1,41 @@
+"""The commands that somebody types next with a new class, with the names that it has here."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from pathlib import Path
+from typing import NamedTuple
+
+BENCH_ROOT = Path("bench")
+SETTINGS = ("pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "pyproject.toml", "tox.ini")
+MARK_ROOT = """\
+# mark the root of the project: pytest looks there for bench/, and for the modules of your agent
+printf '[pytest]\\npythonpath = .\\n' > pytest.ini
+"""
+
+
+class NextCommands(NamedTuple):
+    """
+    How a class is run: by pytest, or without it where the bench is elsewhere.
+
+    :param run: without options; ``option`` is what theirs begin with.
+    :param root: what other commands need to find the class.
+    :param mark: what has to be typed before; empty if nothing.
+    """
+
+    run: str
+    option: str
+    root: str
+    mark: str
+
+    @classmethod
+    def of(cls, class_path: Path) -> NextCommands:
+        """Return the commands of a class."""
+        name, bench_root = class_path.name, class_path.parent
+        if bench_root != BENCH_ROOT:
+            root = f" --bench-root {shlex.quote(str(bench_root))}"
+            run = f"benchgate run --task-class {name}{root} --out .benchgate"
+            return cls(run=run, option="--", root=root, mark="")
+        mark = "" if any(map(os.path.exists, SETTINGS)) else MARK_ROOT
+        return cls(run=f"pytest --bench={name}", option="--bench-", root="", mark=mark)
