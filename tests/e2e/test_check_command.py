@@ -127,5 +127,7 @@ def test_a_case_that_may_give_its_answer_away_is_a_warning(bench, check):
     bench.write("cases/01/input/notes.txt", f"see\n{answer}")
     status, out, err = check()
     assert (status, out) == (0, "echo: 10 cases, 1 warning, valid\n")
-    assert err.startswith("warning: bench/echo/cases/01/input/notes.txt:2: this line of 40")
+    assert err.startswith(
+        "warning: bench/echo/cases/01/input/notes.txt:2: has the answer 'an answer"
+    )
     assert err.endswith('; take it out, or say leak_ok = "why" in case.toml\n')

@@ -160,6 +160,15 @@ def test_later_the_new_rows_are_added_and_the_baseline_is_said_to_lack_them(new_
     )
 
 
+def test_a_map_that_takes_the_answer_into_the_input_is_noticed(new_class):
+    rows = [{"id": row["meta"]["id"], "all": row} for row in tickets(range(12))]
+    for number, row in enumerate(rows):
+        row["all"]["label"]["team"] = f"team {number}"
+    write(rows)
+    _, out, _ = new_class("--cases=rows.jsonl", "--map=case=id,input=all,expected=all.label")
+    assert "leaks     12 inputs may have the answer: benchgate check tickets names each" in out
+
+
 def test_a_class_that_is_not_of_rows_is_left_alone(new_class):
     new_class()
     before = entries()

@@ -772,23 +772,100 @@ def test_a_line_of_the_answer_in_the_input_of_this_case_only(folder, leaks):
     assert leaks() == []
     (line,) = leaks(notes=f"x\n{LONG}\n{LONG.upper()}\n")
     assert line.startswith(
-        "001/input/notes:2: this line of 40 characters or more: in expected/ too"
+        "001/input/notes:2: this line has a line of expected/ of 40 characters or more"
     )
     folder.write("cases/002/input/other.txt", LONG)  # now it is boilerplate
     assert leaks() == []
 
 
-def test_a_shorter_line_is_a_coincidence(folder, leaks):
-    folder.write("cases/001/expected/answer.txt", LONG[:39])
+def test_a_shorter_line_of_several_is_a_coincidence(folder, leaks):
+    folder.write("cases/001/expected/answer.txt", f"one\n{LONG[:39]}")
     assert leaks(notes=LONG[:39]) == []
-    folder.write("cases/001/expected/answer.txt", "é" * 32)  # characters, not bytes
+    folder.write("cases/001/expected/answer.txt", "one\n" + "é" * 32)  # characters, not bytes
     assert leaks(notes="é" * 32) == []
+
+
+def test_a_longer_line_that_has_the_line_of_the_answer(folder, leaks):
+    assert leaks(notes=f"Hint: {LONG} Or so.")[0].startswith("001/input/notes:1: this line has")
+    # What a program has in its lines is in those of others too.
+    folder.write("cases/001/expected/answer.txt", f"{LONG}\n" + "x\n" * 5)
+    assert leaks() == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "text"),
+    [
+        ("Oslo", "where? (oslo)"),
+        ("70137", "see 70137."),
+        ("two words", "x\ny TWO WORDS"),
+    ],
+)
+def test_a_short_answer_in_the_input(folder, leaks, answer, text):
+    folder.write("cases/001/expected/answer.txt", f"{answer}\n")
+    (line,) = leaks(notes=text)
+    assert f"has the answer '{answer}' of expected/answer.txt, and no input with another" in line
+    assert line.startswith(f"001/input/notes:{len(text.splitlines())}: ")
+
+
+@pytest.mark.parametrize("text", ["port", "Osloer", "no"])
+def test_a_part_of_a_word_is_no_answer_nor_is_a_very_short_one(folder, leaks, text):
+    folder.write("cases/001/expected/answer.txt", {"port": "report"}.get(text, text[:4]))
+    assert leaks(notes=f"a {text} b" if text != "no" else "no") == []
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        "it is for billing",
+        '{"team": "billing",\n "urgent": true}',
+        r'"{\"team\": \"billing\", \"urgent\": true}"',
+    ],
+)
+def test_a_field_of_the_answer_and_the_whole_of_it(folder, leaks, note):
+    (folder.path / "cases/001/expected/answer.txt").unlink()
+    folder.write("cases/001/expected/label.json", '{"urgent": true, "team": "billing"}')
+    lines = leaks(notes=note)
+    assert len(lines) == 1
+    assert "has the answer 'billing' of expected/label.json (team)" in lines[0]
+    folder.write("cases/001/expected/label.json", '{"team": "billing", "urgent": true}')
+    assert len(leaks()) == 1 + ("true" in note)
+
+
+def labels(folder, count, label="billing"):
+    """Give the first cases this label, and the others another one."""
+    for number in range(1, 11):
+        name = f"{number:03}"
+        text = label if number <= count else f"other {number}"
+        folder.write(f"cases/{name}/expected/answer.txt", text)
+
+
+def test_a_word_that_inputs_with_other_answers_have_is_no_answer(folder, leaks):
+    labels(folder, 1)
+    assert len(leaks(notes="for billing")) == 1
+    folder.write("cases/009/input/notes", "my billing")
+    assert leaks() == []
+
+
+def test_who_is_to_find_the_answer_in_the_input_finds_it_in_most(folder, leaks):
+    labels(folder, 0)
+    for number in (1, 2):
+        folder.write(f"cases/{number:03}/input/notes", f"it is other {number}")
+    assert len(leaks()) == 2
+    folder.write("cases/003/input/notes", "it is other 3")
+    assert leaks() == []
+
+
+def test_a_label_whose_word_such_inputs_use_is_no_answer(folder, leaks):
+    labels(folder, 4)
+    assert len(leaks(notes="for billing")) == 1
+    folder.write("cases/002/input/notes", "for billing")
+    assert leaks() == []
 
 
 def test_more_lines_of_one_file_are_one_warning(folder, leaks):
     folder.write("cases/001/expected/answer.txt", f"{LONG}\n{LONG[::-1]}\n-")
     assert leaks(notes=f"{LONG}\n{LONG[::-1]}")[0].startswith(
-        "001/input/notes:1: this line and 1 more line of"
+        "001/input/notes:1: this line and 1 more line have"
     )
 
 

@@ -92,6 +92,7 @@ def class_of_rows(args: argparse.Namespace) -> int:
     _make(args, rows, found)
     say(f"{class_path}: {counted(len(rows), 'case')} from {args.table}")
     _run_floors(args)
+    _count_leaks(args)
     print(printable(_steps(class_path, rows[0]), keep="\n"))
     return 0
 
@@ -158,6 +159,17 @@ def _run_floors(args: argparse.Namespace) -> None:
             complain(problem)
 
 
+def _count_leaks(args: argparse.Namespace) -> None:
+    """Say how many rows may have their answer in their input, most often because a map took too much."""
+    from benchgate.check import check_class
+
+    leaking = {warning.path for warning in check_class(args.bench_root, args.name).warnings}
+    if leaking:
+        root = NextCommands.of(args.bench_root / args.name).root
+        files = counted(len(leaking), "input")
+        say(f"leaks     {files} may have the answer: benchgate check {args.name}{root} names each")
+
+
 def _steps(class_path: Path, row: CaseRow) -> str:
     """Return what to do next, as commands."""
     from benchgate.audit.chain import numbered
@@ -186,6 +198,7 @@ def _add(args: argparse.Namespace, class_path: Path, found: CasesOfRows) -> int:
         complain(f"changed   {row.place}: {', '.join(what)} of {row.id}; not written: {folder}")
     if found.new:
         _run_floors(args)
+        _count_leaks(args)
     for line in _of_baseline(class_path):
         say(line)
     return 1 if found.changed else 0
