@@ -44,6 +44,18 @@ def listed(name: str) -> str:
     return f"{name[:half]}…{name[-(LONGEST_NAME - 1 - half) :]}"
 
 
+def near(name: str, known: Iterable[str]) -> str:
+    """Return the known name that was meant, as a part of a message; empty if none is like it, or it is one."""
+    from difflib import get_close_matches
+
+    names = [*known]
+    # To compare long texts takes long, and no name is that long.
+    found = get_close_matches(name[: 2 * LONGEST_NAME], names, n=1)
+    if not found or name in names:
+        return ""
+    return f"did you mean {found[0]!r}? "
+
+
 def few(names: Iterable[str], most: int = 5) -> str:
     """Return the first names in their order, and how many more there are."""
     ordered = sorted({*names})
@@ -131,7 +143,7 @@ class TaskClassNotFound(EvalError, KeyError):
         self.expected_path = expected_path
         where = f"; expected {expected_path}" if expected_path else ""
         super().__init__(
-            f"unknown task class {name!r}{where}; known: {', '.join(self.known) or 'none'}"
+            f"unknown task class {name!r}{where}; {near(name, self.known)}known: {', '.join(self.known) or 'none'}"
         )
 
 
@@ -142,7 +154,8 @@ class SystemNotFound(EvalError, KeyError):
         self.name = name
         self.known = tuple(sorted(known))
         self.reason = reason
-        super().__init__(f"{reason}; known systems: {', '.join(self.known) or 'none'}")
+        meant = near(name or "", self.known)
+        super().__init__(f"{reason}; {meant}known systems: {', '.join(self.known) or 'none'}")
 
 
 class CassetteNotFound(EvalError, KeyError):

@@ -79,7 +79,7 @@ def test_an_unknown_class_is_named_and_the_others_are_checked(second, check):
     assert (status, out) == (1, "echo: 10 cases, valid\n")
     assert (
         err
-        == "unknown task class 'ecco'; expected bench/ecco/registration.py; known: alpha, echo\n"
+        == "unknown task class 'ecco'; expected bench/ecco/registration.py; did you mean 'echo'? known: alpha, echo\n"
     )
 
 

@@ -101,13 +101,10 @@ def test_the_first_case_of_a_class(bench, new_case):
     assert tomli.loads((bench.path / "cases/001/case.toml").read_text())["facts"] == {}
 
 
-def test_what_it_says(bench, new_case):
-    out = new_case("004-new")[1].splitlines()
-    assert out[0] == "bench/echo/cases/004-new"
-    assert "git keeps no empty folder" in "\n".join(out)
-    assert [line.strip() for line in out[-2:]] == [
-        "pytest bench/echo/cases/004-new",
-        "benchgate check echo",
+def test_it_says_in_two_lines_what_to_fill_in_and_what_to_type(bench, new_case):
+    assert new_case("004-new")[1].splitlines() == [
+        "bench/echo/cases/004-new: fill in input/, expected/ or remove it, and case.toml",
+        "pytest bench/echo/cases/004-new; benchgate check echo",
     ]
 
 
@@ -116,10 +113,10 @@ def test_another_bench_root(bench, new_case):
     status, out, _ = new_case("004", "--bench-root", "my benches")
     assert status == 0
     assert (bench.root / "my benches/echo/cases/004/case.toml").is_file()
-    assert [line.strip() for line in out.splitlines()[-2:]] == [
-        "benchgate run --task-class echo --cases 004 --bench-root 'my benches'",
-        "benchgate check echo --bench-root 'my benches'",
-    ]
+    assert out.splitlines()[-1] == (
+        "benchgate run --task-class echo --cases 004 --bench-root 'my benches'; "
+        "benchgate check echo --bench-root 'my benches'"
+    )
 
 
 def test_a_case_that_was_filled_in_runs(bench, new_case):

@@ -112,7 +112,7 @@ def test_run_of_a_class_that_is_not_there_says_no(bench, command):
     status, lines, err = command("run", "--task-class=ecco")
     assert (status, lines) == (1, [])
     path = bench.root / "bench/ecco/registration.py"
-    assert err == f"unknown task class 'ecco'; expected {path}; known: echo\n"
+    assert err == f"unknown task class 'ecco'; expected {path}; did you mean 'echo'? known: echo\n"
 
 
 WRONG_USE = {

@@ -33,7 +33,10 @@ def test_runs_of_an_unknown_class(command):
     run_class(command)
     status, out, err = command("runs", "--task-class=ecko")
     assert (status, out) == (1, "")
-    assert err == "unknown task class 'ecko'; expected .benchgate/runs/ecko; known: echo\n"
+    assert (
+        err
+        == "unknown task class 'ecko'; expected .benchgate/runs/ecko; did you mean 'echo'? known: echo\n"
+    )
 
 
 def test_no_runs_at_all(command):

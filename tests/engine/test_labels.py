@@ -104,6 +104,19 @@ def test_a_sheet_is_blind_and_drawn_half_of_each_side_and_not_twice(charmed, cap
     assert rest.isdisjoint(entries)
 
 
+def test_a_side_that_has_too_few_is_named(charmed, capsys):
+    assert len(_entries(_sheet(charmed, capsys, count=41))) == 40
+    for path in charmed.path.glob("cassettes/pinned/*.json"):
+        path.unlink()
+    capsys.readouterr()
+    main(["report", "2", "--labels=31", f"--out={charmed.out}", _root(charmed)])
+    out, err = capsys.readouterr()
+    assert out.count("[[label]]") == 16
+    assert err == (
+        "its baseline gave 0 outputs of 15: it has no more that were observed and have no label\n"
+    )
+
+
 def test_nothing_to_label_is_said(echo, capsys):
     echo.run()
     given = ["report", "1", "--labels=40", f"--out={echo.out}", _root(echo)]

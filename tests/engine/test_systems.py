@@ -283,7 +283,10 @@ def test_subclasses_of_builtins_survive_the_way_into_the_report(echo):
 @pytest.mark.parametrize(
     ("wanted", "reason"),
     [
-        ("louder", "task class 'echo' has no system 'louder'; known systems: shout"),
+        (
+            "shot",
+            "task class 'echo' has no system 'shot'; did you mean 'shout'? known systems: shout",
+        ),
         ("nowhere:system", "'nowhere:system' cannot be imported: ModuleNotFoundError"),
         ("quitter:system", "'quitter:system' cannot be imported: SystemExit"),
         ("os:nothing", "'os:nothing' cannot be imported: AttributeError"),

@@ -105,7 +105,9 @@ def test_an_unknown_class_names_the_expected_path_and_the_known_ones(bench, mirr
     result = bench.pytest("--bench=ecco")
     path = bench.root / "bench/ecco/registration.py"
     assert_wrong_use(
-        bench, result, f"*--bench=ecco: unknown task class; expected {path}; known: echo, mirror"
+        bench,
+        result,
+        f"*--bench=ecco: unknown task class; expected {path}; did you mean 'echo'? known: echo, mirror",
     )
 
 

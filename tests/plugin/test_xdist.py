@@ -121,7 +121,9 @@ def test_a_part_of_the_cases_is_a_selection_under_xdist(bench):
 def test_an_unknown_class_under_xdist_is_wrong_use(bench):
     result = bench.pytest("--bench=ecco", "-n2", apart=True)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["*--bench=ecco: unknown task class; expected *; known: echo"])
+    result.stderr.fnmatch_lines(
+        ["*--bench=ecco: unknown task class; expected *; did you mean 'echo'[?] known: echo"]
+    )
 
 
 def test_zero_workers_run_in_one_process(bench):

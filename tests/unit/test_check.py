@@ -143,7 +143,7 @@ def test_what_is_required_is_named_once(folder, name):
 
 def test_tests_without_a_test(folder):
     (folder.path / "tests/test_rubric.py").rename(folder.path / "tests/support.py")
-    assert folder.only().startswith("tests:1: has no test; expected")
+    assert folder.only().startswith("tests:1: the class has no test yet; expected")
 
 
 @pytest.mark.parametrize("name", ["rubric_test.py", "deep/test_more.py"])

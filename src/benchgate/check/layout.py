@@ -70,7 +70,7 @@ def layout_problems(class_path: Path) -> Iterator[Problem]:
     test_files = (path for path in (class_path / "tests").rglob("*.py") if path.is_file())
     if not any(path.name.startswith("test_") or path.stem.endswith("_test") for path in test_files):
         yield Problem(
-            class_path / "tests", 1, "has no test; expected a test_*.py that tests the rubric"
+            class_path / "tests", 1, "the class has no test yet; expected a test_*.py of its rubric"
         )
     for entry in sorted(class_path.iterdir()):
         name, files = entry.name, (*REQUIRED_FILES, *sorted(OTHER_FILES))

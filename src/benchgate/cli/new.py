@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from benchgate.cli.new_rows import add_rows, check_rows, class_of_rows
 from benchgate.cli.next_commands import BENCH_ROOT, NextCommands
 from benchgate.cli.options import add_root, guarded
-from benchgate.cli.say import complain
+from benchgate.cli.say import complain, say
 from benchgate.errors import (
     ArtifactError,
     BenchCaseLoadError,
@@ -112,24 +112,14 @@ def _case(args: argparse.Namespace) -> int:
     from benchgate.wire.clock import now
 
     path, example = make_case_folder(args.bench_root, args.task_class, args.case_id, now=now())
-    facts = "[facts]"
+    facts = ""
     if example and example.facts:
-        facts = f"[facts] ({', '.join(example.facts)}: as in {example.case.case_id})"
+        facts = f": [facts] ({', '.join(example.facts)}: as in {example.case.case_id})"
     alone, check = f"pytest {shlex.quote(str(path))}", f"benchgate check {args.task_class}"
     if args.bench_root != BENCH_ROOT:
         root = f" --bench-root {shlex.quote(str(args.bench_root))}"
         alone = f"benchgate run --task-class {args.task_class} --cases {args.case_id}{root}"
         check += root
-    text = f"""{path}
-
-Fill in, then run it alone and check the class:
-  case.toml  disposition, difficulty, source, {facts},
-             tags, held_out
-  input/     what the system gets; git keeps no empty folder, so it needs a file
-             (or put an input-pointer.toml in its place)
-  expected/  what only the rubric gets; remove the folder if there is nothing
-
-  {alone}
-  {check}"""
-    print(printable(text, keep="\n"))
+    say(f"{path}: fill in input/, expected/ or remove it, and case.toml{facts}")
+    say(f"{alone}; {check}")
     return 0

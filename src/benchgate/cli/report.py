@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from benchgate.cli.options import add_root, add_shared, guarded
-from benchgate.cli.say import say
+from benchgate.cli.say import complain, say
 from benchgate.errors import EvalError, printable
 from benchgate.wire.argument_types import whole
 
@@ -40,7 +40,10 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument("--task-class", metavar="CLASS", help="of a number, whose run it is")
     add_shared(parser, "html")
     parser.add_argument(
-        "--labels", type=whole(2), metavar="N", help="print N outputs to be labelled"
+        "--labels",
+        type=whole(2),
+        metavar="N",
+        help="print N outputs to be labelled, half of them from the baseline",
     )
     add_root(parser)
     parser.set_defaults(execute=guarded(_execute))
@@ -86,7 +89,8 @@ def _sheet(args: argparse.Namespace) -> int:
     new = found.keys() - {(one.case, one.output) for one in read_labels(class_path)}
     if not new:
         raise EvalError(f"{run}: it has no output that was observed, or each has a label")
-    room = [args.labels // 2] * 2
+    wanted = (args.labels - args.labels // 2, args.labels // 2)
+    room = [*wanted]
     # Of one run always the same: nobody draws until the observer agrees.
     for key in sorted(new, key=lambda key: canonical.digest([run.name, *key])):
         side, output = found[key]
@@ -95,4 +99,13 @@ def _sheet(args: argparse.Namespace) -> int:
             lines = json.dumps(output, indent=1, ensure_ascii=False).splitlines()
             text = "\n".join(f"# {printable(line)}" for line in lines)
             print(ENTRY.format(*key, text, clock.now()), end="")
+    _say_short("the run", wanted[0], room[0])
+    _say_short("its baseline", wanted[1], room[1])
     return 0
+
+
+def _say_short(side: str, wanted: int, left: int) -> None:
+    """Say why a sheet has fewer outputs of a side than its half."""
+    if left > 0:
+        why = "it has no more that were observed and have no label"
+        complain(f"{side} gave {wanted - left} outputs of {wanted}: {why}")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
+from benchgate.errors import near
 from benchgate.pytest_plugin.layout import BENCH, CASES, bench_root, case_of_data
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ def _by_option(root: Path, patterns: Sequence[str]) -> Selection:
         if not names:
             expected = root / pattern / "registration.py"
             msg = (
-                f"--bench={pattern}: unknown task class; expected {expected}; "
+                f"--bench={pattern}: unknown task class; expected {expected}; {near(pattern, known)}"
                 f"known: {', '.join(known) or 'none'}"
             )
             raise pytest.UsageError(msg)
