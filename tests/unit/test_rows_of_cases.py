@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from datetime import UTC, datetime
 
 import pytest
@@ -11,7 +12,8 @@ from benchgate.errors import EvalError, LocatedError
 from benchgate.interop.cases import read_rows
 from benchgate.loader.case_folder import read_case
 from benchgate.loader.from_rows import CaseRow, case_name, cases_of_rows, has_rows
-from benchgate.loader.new import create_folder, create_folders
+from benchgate.loader.new import APART, create_folder, create_folders
+from benchgate.wire.holding import hold
 
 NOW = datetime(2026, 11, 28, tzinfo=UTC)
 ROW = {"id": "a", "input": "q", "expected": "yes"}
@@ -227,6 +229,20 @@ def test_what_no_file_can_have_is_refused_before_anything_is_written(made, value
     with pytest.raises(LocatedError, match=message):
         made(row("good"), row(*values))
     assert not made.path.exists()
+
+
+def test_what_a_killed_process_left_is_removed_and_what_another_makes_is_not(made):
+    made(row("a"))
+    names = (f"{APART}left", f"{APART}held", f"{APART}young")
+    left, held, young = (made.path / name for name in names)
+    for folder in (left, held, young):
+        (folder / "b").mkdir(parents=True)
+        os.utime(folder, (1e9, 1e9))
+    os.utime(young)
+    holding = hold(held)
+    made(row("b"))
+    holding.close()
+    assert {path.name for path in made.path.iterdir()} == {"cases", held.name, young.name}
 
 
 def test_a_failure_takes_back_the_folders_that_were_made(made, monkeypatch):

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import keyword
 import os
+import shutil
 import tempfile
-from contextlib import contextmanager
+import time
+from contextlib import contextmanager, suppress
 from errno import EEXIST, ENOTEMPTY
 from importlib.resources import files
 from pathlib import Path
@@ -20,6 +22,7 @@ from benchgate.loader.case_folder import CASE_FILE, case_folders
 from benchgate.loader.case_toml import check_case_toml, read_case_toml
 from benchgate.loader.task_class import class_folder, class_folders
 from benchgate.registry import TASK_CLASS_PATTERN, slug
+from benchgate.wire.holding import hold, is_held
 from benchgate.wire.toml import KeyLines
 
 if TYPE_CHECKING:
@@ -31,6 +34,13 @@ if TYPE_CHECKING:
 
 SUFFIX: Final = ".txt"
 """Ends the name of each template, for tools would take ``rubric.py`` for a module of this package."""
+
+
+APART: Final = ".benchgate-new-"
+"""Begins the name of a folder in which others are made."""
+
+JUST_MADE: Final = 5.0
+"""Seconds."""
 
 
 def make_case_folder(
@@ -149,8 +159,18 @@ def create_folders(around: Path, folders: Mapping[str, Mapping[str, str]]) -> No
 @contextmanager
 def _apart(around: Path) -> Iterator[Path]:
     """Yield a folder that is removed: beside ``cases/``, for what a killed process leaves must not count as a case."""
-    with tempfile.TemporaryDirectory(prefix=".new-", dir=around.parent) as apart:
-        yield Path(apart)
+    for left in around.parent.glob(f"{APART}*"):
+        with suppress(OSError):  # another process may remove it too
+            # One that has just made it may not hold it yet.
+            if time.time() - left.stat().st_mtime > JUST_MADE and not is_held(left):
+                shutil.rmtree(left)
+    with tempfile.TemporaryDirectory(prefix=APART, dir=around.parent) as apart:
+        held = hold(Path(apart))
+        try:
+            yield Path(apart)
+        finally:
+            if held is not None:
+                held.close()
 
 
 def _write(folder: Path, texts: Mapping[str, str], folders: Iterable[str] = ()) -> None:
