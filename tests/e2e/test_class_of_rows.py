@@ -100,7 +100,10 @@ def test_the_printed_commands_lead_to_a_verdict(new_class, pytester):
 
 
 def test_the_class_is_valid_and_its_tests_pass(new_class, pytester, capsys):
-    write(tickets(range(3)))
+    rows = tickets(range(3))
+    rows[1]["label"] |= {"third": None}
+    rows[2]["label"] = ["a", "list"]
+    write(rows)
     assert new_class("--cases=rows.jsonl", MAP)[0] == 0
     assert main(["check"]) == 0
     assert "tickets: 3 cases, small bench, stays at bronze, valid" in capsys.readouterr().out
@@ -128,7 +131,7 @@ def test_faulty_rows_are_named_and_nothing_is_written(new_class):
     assert err.splitlines() == [
         "rows.jsonl:2: has no id (meta.id)",
         "rows.jsonl:3: id 'T-1' is that of line 1 too",
-        "nothing is written: mend these rows or leave them out, then type the command again",
+        "nothing is written: mend these rows or leave them out, then type it again",
     ]
     assert entries() == before
 
@@ -169,12 +172,20 @@ def test_a_map_that_takes_the_answer_into_the_input_is_noticed(new_class):
     assert "leaks     12 inputs may have the answer: benchgate check tickets names each" in out
 
 
+@pytest.mark.parametrize("name", ["../rows", "Tickets", "all"])
+def test_a_name_that_no_class_can_have(pytester, capsys, name):
+    write(tickets(range(2)))
+    assert main(["new", "class", name, "--cases=rows.jsonl", MAP]) == 2
+    assert "names no class" in capsys.readouterr().err
+    assert entries() == [Path("rows.jsonl")]
+
+
 def test_a_class_that_is_not_of_rows_is_left_alone(new_class):
     new_class()
     before = entries()
     write(tickets(range(2)))
     status, out, err = new_class("--cases=rows.jsonl", MAP)
-    assert (status, out) == (2, "")
+    assert (status, out) == (1, "")
     assert err == "bench/tickets: exists already, and no case of it is made from a row\n"
     assert entries() == [*before, Path("rows.jsonl")]
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from benchgate.cli.bench_code import bench_path
 from benchgate.cli.next_commands import NextCommands
 from benchgate.cli.say import complain, say
-from benchgate.errors import ArtifactError, EvalError, LocatedError, counted, few, printable
+from benchgate.errors import EvalError, LocatedError, counted, few, printable
 from benchgate.interop.roles import CASE_ROLES
 
 if TYPE_CHECKING:
@@ -71,21 +71,23 @@ def class_of_rows(args: argparse.Namespace) -> int:
     from benchgate.interop.asked import parse_map
     from benchgate.interop.cases import read_rows
     from benchgate.loader.from_rows import cases_of_rows, has_rows
+    from benchgate.loader.new import check_class_name
     from benchgate.wire.clock import now
 
+    check_class_name(args.bench_root, args.name)
     class_path = args.bench_root / args.name
     is_there = os.path.lexists(class_path)
     if is_there and not has_rows(class_path):
-        why = "exists already, and no case of it is made from a row"
-        raise ArtifactError(class_path, why)
+        complain(f"{class_path}: exists already, and no case of it is made from a row")
+        return 1
     try:
         rows = read_rows(args.table, parse_map(args.map or ()), args.rows, args.where or ())
         found = cases_of_rows(args.table, rows, class_path, now=now())
     except LocatedError as error:
+        if error.path != args.table:
+            raise
         complain(error)
-        complain(
-            "nothing is written: mend these rows or leave them out, then type the command again"
-        )
+        complain("nothing is written: mend these rows or leave them out, then type it again")
         return 2
     if is_there:
         return _add(args, class_path, found)

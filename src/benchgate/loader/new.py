@@ -221,14 +221,20 @@ def make_class_folder(bench_root: Path, name: str, texts: Mapping[str, str]) -> 
     :raises FileExistsError: the name is taken.
     :raises OSError: the folder cannot be written.
     """
+    check_class_name(bench_root, name)
+    target = bench_root / name
+    create_folder(target, texts)
+    return target
+
+
+def check_class_name(bench_root: Path, name: str) -> None:
+    """Refuse what cannot be the name of a class; errors as of :func:`make_class_folder`."""
     package, target = slug(name), bench_root / name
     if not TASK_CLASS_PATTERN.fullmatch(name) or name == "all" or keyword.iskeyword(package):
         raise EvalError(f"{name!r} names no class; expected lower-case words joined by '-'")
     for twin, folder in class_folders(bench_root).items():
         if twin != name and slug(twin) == package:
             raise TaskClassAlreadyRegistered(name, str(folder), str(target))
-    create_folder(target, texts)
-    return target
 
 
 def _templates(folder: Traversable, above: str = "") -> Iterator[tuple[str, str]]:
