@@ -96,6 +96,15 @@ def test_a_dataset_of_pydantic_evals(table):
     ]
 
 
+def test_a_row_alone_may_have_a_list(table):
+    row = {"id": "a", "chat": [{"role": "user", "text": "?"}], "right": "yes"}
+    fields = {"case": "id", "input": "chat", "expected": "right"}
+    (found,) = read_rows(table([row]), fields)
+    assert (found.id, found.input) == ("a", row["chat"])
+    path = table(json.dumps({"id": "of all", "rows": [row]}), "rows.json")
+    assert read_rows(path, fields)[0].id == "a"
+
+
 @pytest.mark.parametrize(
     ("rows", "fields", "message"),
     [

@@ -7,13 +7,13 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from benchgate.errors import EvalError, Fault, LocatedError, SampleError, excerpt
+from benchgate.errors import EvalError, Fault, LocatedError, SampleError, Unreadable, excerpt
 from benchgate.interop.asked import asked, chosen
 from benchgate.interop.documents import json_rows
 from benchgate.interop.fields import Fields
 from benchgate.interop.formats import Beginning
 from benchgate.interop.kinds import FieldNeeded, kinds_of
-from benchgate.interop.log import Layout, open_file
+from benchgate.interop.log import Layout, found_in, open_file, whole_json
 from benchgate.interop.roles import CASE_ROLES
 from benchgate.interop.tables import open_csv, table
 from benchgate.loader.from_rows import CaseRow, at_row
@@ -78,10 +78,10 @@ def _opened(path: Path, how: Asked) -> Iterator[Log]:
             raise SampleError(path, "is empty")
         if head.head.lstrip().startswith((b"<", b"PK")):
             raise SampleError(path, "is none of these: JSON, JSON lines, CSV")
-        yield _log(file, head)
+        yield _log(file, head, how)
 
 
-def _log(file: LogFile, head: Beginning) -> Log:
+def _log(file: LogFile, head: Beginning, how: Asked) -> Log:
     if not head.is_json and file.rows is not None:
         raise SampleError(file.path, "is CSV; --rows is for JSON")
     if not head.is_json:
@@ -89,9 +89,27 @@ def _log(file: LogFile, head: Beginning) -> Log:
     elif file.rows is None and head.keys >= {"cases", "inputs"}:
         # A dataset of pydantic-evals, which has a list of evaluators too.
         log = table("json", json_rows(file, ("cases",)))
+    elif _is_one_row(file, how):
+        log = table("json", json_rows(file, ()))
     else:
         log = table("json", json_rows(file))
     return replace(log, layout=Layout(fields={**FIELDS, "case": log.layout.fields["case"]}))
+
+
+def _is_one_row(file: LogFile, how: Asked) -> bool:
+    """Say whether a file is one row, by the fields that somebody named: its list may be the messages of a chat."""
+    others = file.head.partition(b"\n")[2].strip()
+    if others or len(how.fields) < len(MUST_HAVE) or file.rows is not None:
+        return False
+    try:
+        row = whole_json(file)
+    except Unreadable:
+        return False
+    finally:
+        file.file.seek(0)
+    return isinstance(row, dict) and all(
+        found_in(row, name) is not None for name in how.fields.values()
+    )
 
 
 class _Reader:
