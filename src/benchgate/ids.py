@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, field
 from functools import partial
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from benchgate.wire.canonical import canonical_bytes, digest
 
@@ -121,6 +121,21 @@ def system_digest(run: RunPlan | BenchRunReport) -> str:
 def suite_version(cases: Mapping[str, str]) -> str:
     """Return the version of a set of cases: the first 12 hex digits of the digest over their digests."""
     return digest(dict(cases))[:12]
+
+
+class TrialKey(NamedTuple):
+    """What the result of a trial is filed under: equal keys are one trial, in whichever run and process."""
+
+    task_class: str
+    case_id: str
+    trial: int
+    seed: int
+    side: Side = "candidate"
+
+    @property
+    def file_name(self) -> str:
+        """The name of its file."""
+        return trial_file_name(self.case_id, self.trial, self.side)
 
 
 def trial_file_name(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, AwareDatetime, ConfigDict, Field, PlainSerializer
@@ -14,7 +14,7 @@ from benchgate.gates.labels import Label
 from benchgate.gates.looks import RecordedLook
 from benchgate.gates.policy import GatePolicy
 from benchgate.gates.run_side import BaselineFacts, RerunBaseline
-from benchgate.ids import trial_file_name
+from benchgate.ids import TrialKey, trial_file_name, trial_seed
 from benchgate.models import (
     BenchRunReport,
     Isolation,
@@ -197,6 +197,14 @@ class PlanFile(Artifact):
         if self.baseline_system:
             return "candidate", "baseline"
         return ("candidate",)
+
+    def keys(self) -> Iterator[TrialKey]:
+        """Yield the key of each trial."""
+        for case_id in self.case_ids:
+            for trial in range(self.trial_count):
+                seed = trial_seed(self.task_class, case_id, trial, self.seed)
+                for side in self.sides:
+                    yield TrialKey(self.task_class, case_id, trial, seed, side)
 
 
 class RunRecord(Artifact):

@@ -7,7 +7,7 @@ import os
 import secrets
 import shutil
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from benchgate.artifacts.run_kinds import SelectedRecord, case_file_name
 from benchgate.audit.chain import (
@@ -20,10 +20,13 @@ from benchgate.audit.chain import (
     write_head,
 )
 from benchgate.audit.evidence_copy import write_copy
-from benchgate.audit.unfinished import begin, begin_merged, begin_shard, remove_left, write_trial
+from benchgate.audit.unfinished import begin, begin_merged, begin_shard, remove_left
 from benchgate.audit.walk import chain_faults
-from benchgate.audit.whole_files import WHOLE_FILES
 from benchgate.errors import ArtifactError, counted
+from benchgate.ids import TrialKey
+from benchgate.results.folder import Results
+from benchgate.results.whole_files import WHOLE_FILES
+from benchgate.trials.executor import TrialRecord
 from benchgate.wire.canonical import sha256_hex
 from benchgate.wire.files import file_sha256, read_bytes
 from benchgate.wire.model import MAX_DIGESTS, SCHEMA_VERSION
@@ -200,19 +203,18 @@ class RunStore:
         self.folder = ending
         return ending
 
-    def keep(
-        self, result: TrialResult, side: Side, *, sha256: str | None = None, **rest: Any
-    ) -> None:
+    def keep(self, record: TrialRecord, side: Side) -> None:
         """
-        Write the file of a trial.
+        Write the file of a trial, unless whoever finished the trial has written it.
 
-        :param sha256: of the file, if whoever finished the trial has written it.
-        :param rest: what else is in it, as of :func:`~benchgate.audit.unfinished.write_trial`.
         :raises ArtifactError: it cannot be written.
         """
+        result = record.result
+        key = TrialKey(self._task_class, result.case_id, result.trial, result.seed, side)
+        sha256 = record.file_sha256
         if sha256 is None:
-            sha256 = write_trial(self.folder, self._task_class, result, side=side, **rest)
-        self._written[case_file_name(result, side)] = result, sha256
+            sha256 = Results.of_run(self.folder).put(key, record)
+        self._written[key.file_name] = result, sha256
 
     def _settle_trials(self, reports: Reports) -> None:
         """Write the results that are known only at the end: trials that never ran, inputs that changed."""
@@ -222,12 +224,17 @@ class RunStore:
             name = case_file_name(result, side)
             written = self._written.get(name)
             if written is None:
-                self.keep(result, side)
+                self.keep(TrialRecord(result=result, output_json=None), side)
             elif written[0] is not result and written[0] != result:
                 then = json.loads(read_bytes(self.folder / "cases" / name, limit=MAX_JSON_BYTES))
-                seen = [json.dumps(one) for one in then.get("observations", ())]
-                rest = {"output_json": json.dumps(then["output"]), "scorer": then["scorer"]}
-                self.keep(result, side, **rest, worker=then.get("worker"), observations=seen)
+                rewritten = TrialRecord(
+                    result=result,
+                    output_json=json.dumps(then["output"]),
+                    scorer=then["scorer"],
+                    worker=then.get("worker"),
+                    observations=tuple(map(json.dumps, then.get("observations", ()))),
+                )
+                self.keep(rewritten, side)
         for stray in (self.folder / "cases").glob(".*.tmp"):
             stray.unlink()  # half a file, of when the folder was renamed
 

@@ -8,25 +8,22 @@ then writes to a name that is gone.
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from contextlib import contextmanager
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from benchgate.aggregate import INCOMPLETE
 from benchgate.artifacts.plan import extension_changes, plan_changes
-from benchgate.artifacts.run_kinds import PlanFile, Resumed, TrialFile, case_file_name
+from benchgate.artifacts.run_kinds import PlanFile, Resumed
 from benchgate.audit.chain import EXTENDING, LEFT_BY, PLAN_FILE, UNFINISHED
 from benchgate.audit.runs import KnownRun, resumable
-from benchgate.audit.whole_files import WHOLE_FILES, add_whole, read_whole
-from benchgate.errors import ArtifactError, PlanChanged, Unreadable, few
-from benchgate.ids import trial_file_name, trial_seed
+from benchgate.errors import ArtifactError, PlanChanged, few
+from benchgate.results.folder import CASES, Results
+from benchgate.results.whole_files import WHOLE_FILES, add_whole, read_whole
 from benchgate.wire.canonical import sha256_hex
-from benchgate.wire.files import file_sha256, read_bytes
+from benchgate.wire.files import file_sha256
 from benchgate.wire.holding import hold, is_held
-from benchgate.wire.model import SCHEMA_VERSION
 from benchgate.wire.parsing import MAX_JSON_BYTES
 from benchgate.wire.writing import (
     artifact_errors,
@@ -38,10 +35,9 @@ from benchgate.wire.writing import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from benchgate.models import Side, TrialResult
     from benchgate.wire.holding import Hold
 
 
@@ -71,11 +67,11 @@ def begin(folder: Path, plan: PlanFile, resume: str | Path | KnownRun) -> tuple[
             _keep_finished(folder, plan)
             write_file(folder / PLAN_FILE, model_bytes(plan))
         return held, plan
-    recorded = {f"cases/{name}": sha256 for name, sha256 in before.record.case_files.items()}
+    recorded = Results(before.folder / CASES, before.record.case_files)
     left = [*_left_by_extensions(folder.parent, before.seq, plan)]
-    own = {name: data for path in left for name, data in finished_trials(path, plan)}
-    new = ((name, data) for name, data in own.items() if f"cases/{name}" not in recorded)
-    made = _new(folder, plan, chain(finished_trials(before.folder, plan, recorded), new))
+    own = {name: data for path in left for name, data in Results.left_in(path).all_of(plan.keys())}
+    new = ((name, data) for name, data in own.items() if name not in before.record.case_files)
+    made = _new(folder, plan, chain(recorded.all_of(plan.keys()), new))
     for path in left:
         shutil.rmtree(path)
     return made
@@ -123,7 +119,8 @@ def begin_merged(folder: Path, plan: PlanFile, parts: Sequence[Path]) -> tuple[H
     if missing := set(plan.case_ids) - seen.keys():
         raise ArtifactError(folder.parent, f"a shard is missing: none has {few(missing)}")
     plan = plan.model_copy(update={"started_at": min(then.started_at for _, then in plans)})
-    return _new(folder, plan, chain.from_iterable(finished_trials(*part) for part in plans))
+    finished = (Results.left_in(part).all_of(then.keys()) for part, then in plans)
+    return _new(folder, plan, chain.from_iterable(finished))
 
 
 def read_shard(part: Path) -> PlanFile:
@@ -146,7 +143,7 @@ def begin_shard(folder: Path, plan: PlanFile, resume: str | Path) -> tuple[Hold,
 
     :raises ArtifactError: a process still runs it, it is no shard's, or the plan has changed since.
     """
-    make_folder(folder / "cases")
+    make_folder(folder / CASES)
     with _held(folder) as held:
         if resume == "none" or not (folder / PLAN_FILE).exists():
             (folder / WHOLE_FILES).unlink(missing_ok=True)
@@ -189,10 +186,10 @@ def _new(
 ) -> tuple[Hold, PlanFile]:
     """Make the folder under a name that nobody looks at, so that it never lacks its plan or a trial."""
     draft = folder.with_name(f".{UNFINISHED}{folder.name}")
-    make_folder(draft / "cases")
+    make_folder(draft / CASES)
     for name, data in trials:
-        write_draft(draft / "cases" / name, data)
-        add_whole(draft, f"cases/{name}", sha256_hex(data))
+        write_draft(draft / CASES / name, data)
+        add_whole(draft, f"{CASES}/{name}", sha256_hex(data))
     with _held(draft) as held:
         write_file(draft / PLAN_FILE, model_bytes(plan))
         rename(draft, folder)
@@ -201,10 +198,10 @@ def _new(
 
 def _keep_finished(folder: Path, plan: PlanFile) -> None:
     """Remove what else a process left in a run's folder, such as one that was killed while it recorded the run."""
-    kept = {name for name, _ in finished_trials(folder, plan)}
-    for name in set(os.listdir(folder / "cases")) - kept:
-        (folder / "cases" / name).unlink()
-    for name in set(os.listdir(folder)) - {PLAN_FILE, WHOLE_FILES, "cases"}:
+    kept = {name for name, _ in Results.left_in(folder).all_of(plan.keys())}
+    for name in set(os.listdir(folder / CASES)) - kept:
+        (folder / CASES / name).unlink()
+    for name in set(os.listdir(folder)) - {PLAN_FILE, WHOLE_FILES, CASES}:
         if (folder / name).is_dir():
             shutil.rmtree(folder / name)
         else:
@@ -225,78 +222,3 @@ def _held(folder: Path) -> Iterator[Hold]:
             why = f"{error.filename} cannot be changed: {error.strerror}"
             raise ArtifactError(folder, why) from error
         raise
-
-
-def finished_trials(
-    folder: Path, plan: PlanFile, digests: Mapping[str, str] | None = None
-) -> Iterator[tuple[str, bytes]]:
-    """
-    Yield name and bytes of each file of a finished trial in a run's folder.
-
-    :param digests: SHA-256 of each file that is whole; by default as the folder says.
-    """
-    digests = read_whole(folder) if digests is None else digests
-    for case_id in plan.case_ids:
-        for trial in range(plan.trial_count):
-            seed = trial_seed(plan.task_class, case_id, trial, plan.seed)
-            for name in (trial_file_name(case_id, trial, side) for side in plan.sides):
-                read = read_trial(folder / "cases" / name, plan.task_class, (case_id, trial, seed))
-                if read is not None and sha256_hex(read[1]) == digests.get(f"cases/{name}"):
-                    yield name, read[1]
-
-
-def read_trial(
-    path: Path | str, task_class: str, key: tuple[str, int, int]
-) -> tuple[TrialFile, bytes] | None:
-    """
-    Return the file of a finished trial and its bytes.
-
-    :param key: case id, trial and seed.
-    :returns: ``None`` if it is missing, torn or that of another trial, or if it says nothing about the system. An
-        output that could not be scored yet does.
-    """
-    try:
-        data = read_bytes(path, limit=MAX_JSON_BYTES)
-        file = TrialFile.parse(path, data, "file of a trial")
-    except Unreadable:
-        return None
-    result = file.result
-    own = (file.task_class, result.case_id, result.trial, result.seed) == (task_class, *key)
-    awaits_score = (
-        result.outcome == "unavailable" and file.output is not None and not result.left_files
-    )
-    is_finished = result.outcome not in INCOMPLETE or awaits_score
-    return (file, data) if own and is_finished and not os.path.islink(path) else None
-
-
-def write_trial(
-    folder: Path,
-    task_class: str,
-    result: TrialResult,
-    output_json: str | None = None,
-    scorer: str | None = None,
-    *,
-    side: Side = "candidate",
-    worker: str | None = None,
-    observations: Sequence[str] = (),
-) -> str:
-    """
-    Write the file of a trial into the folder of its run, and return its SHA-256.
-
-    Whole or not at all, whenever the process is killed. Not synced: the record has the digest, so that a file which a
-    power cut took is noticed.
-
-    :raises ArtifactError: it cannot be written.
-    """
-    # Concatenated as text: the output may be large, and it is JSON already.
-    ran_by = f', "worker": {json.dumps(worker)}' if worker else ""
-    seen = f', "observations": [{", ".join(observations)}]' if observations else ""
-    data = (
-        f'{{"schema_version": {SCHEMA_VERSION}, "report_kind": "case", "task_class": {json.dumps(task_class)}, '
-        f'"case_id": {json.dumps(result.case_id)}, "result": {result.model_dump_json(ensure_ascii=True)}, '
-        f'"output": {output_json or "null"}, "scorer": {json.dumps(scorer)}{ran_by}{seen}}}\n'
-    ).encode()
-    name, sha256 = f"cases/{case_file_name(result, side)}", sha256_hex(data)
-    write_file(f"{folder}/{name}", data, durable=False)
-    add_whole(folder, name, sha256)
-    return sha256

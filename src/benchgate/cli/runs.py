@@ -66,7 +66,7 @@ def _list(args: argparse.Namespace) -> Iterable[str]:
 
 def _row(task_class: str, run: KnownRun) -> dict[str, Any]:
     from benchgate.aggregate import INCOMPLETE
-    from benchgate.audit.unfinished import finished_trials
+    from benchgate.results.folder import Results
 
     plan, record = run.plan, run.record
     results = [*record.report.per_case] if record else []
@@ -75,7 +75,8 @@ def _row(task_class: str, run: KnownRun) -> dict[str, Any]:
     planned = len(results) or (len(plan.case_ids) * per_case if plan else None)
     done = sum(result.outcome not in INCOMPLETE for result in results)
     if record is None:
-        done = sum(1 for _ in finished_trials(run.folder, plan)) if plan else 0
+        left = Results.left_in(run.folder).all_of(plan.keys()) if plan else ()
+        done = sum(1 for _ in left)
     return {
         "task_class": task_class,
         "seq": run.seq,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 from benchgate.errors import Unreadable
 from benchgate.ids import run_id
 from benchgate.models import Observed
+from benchgate.results.folder import record_of
 from benchgate.trials.executor import TrialRecord
 
 if TYPE_CHECKING:
@@ -42,14 +42,13 @@ class Player:
         if request.then is not None:  # its output is observed
             return self.runner.run(request)
         try:
-            file = self.recording.trial(request.case)
+            file, _ = self.recording.results.read(request.key)
         except Unreadable as error:  # changed since the run began
             result = request.result("unavailable", detail=str(error))
             return TrialRecord(result=result, output_json=None, retry_after=math.inf)
-        output_json = None if file.output is None else json.dumps(file.output)
-        seen = tuple(map(json.dumps, file.observations))
-        record = TrialRecord(result=file.result, output_json=output_json, observations=seen)
-        if file.result.outcome not in {"scored", "rubric_error"} and not awaits_score(record):
+        told = record_of(file)
+        record = replace(told, scorer=None, worker=None)  # of then
+        if file.result.outcome not in {"scored", "rubric_error"} and not record.awaits_score:
             return record
         is_observed_again = self.recording.source.observed
         if is_observed_again:
@@ -69,8 +68,3 @@ class Player:
         if seen is None or then != (self.observer, self.scorer):
             return None
         return Observed(output=seen.output, before=file.result.verdicts())
-
-
-def awaits_score(record: TrialRecord) -> bool:
-    """Whether a system answered, and what scores its outputs was unavailable."""
-    return record.result.outcome == "unavailable" and record.output_json is not None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from benchgate.artifacts.run_kinds import Replayed, TrialFile
+from benchgate.artifacts.run_kinds import Replayed
 from benchgate.audit.chain import RECORD_FILE
 from benchgate.audit.runs import run_of_class
 from benchgate.cassettes.manifest import FOLDER, MANIFEST, CassetteManifest, file_faults
@@ -13,8 +13,9 @@ from benchgate.errors import ArtifactError, EvalError, PlanChanged, Unreadable
 from benchgate.ids import trial_file_name
 from benchgate.loader.observer import never
 from benchgate.loader.systems import NamedSystem
+from benchgate.results.folder import Results
 from benchgate.wire.canonical import sha256_hex
-from benchgate.wire.files import MAX_TREE_BYTES, file_sha256, read_bytes
+from benchgate.wire.files import file_sha256, read_bytes
 from benchgate.wire.parsing import MAX_JSON_BYTES
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
     from benchgate.audit.runs import KnownRun
     from benchgate.ids import RunPlan
-    from benchgate.models import BenchCase
     from benchgate.registry import System
 
 
@@ -66,22 +66,10 @@ class Recording:
         names = [trial_file_name(c, t) for c, t in keys if c in there and t < then.trial_count]
         yield from file_faults(self.folder, then.files, names)
 
-    def trial(self, case: BenchCase) -> TrialFile:
-        """
-        Return what was recorded of a trial.
-
-        :raises Unreadable: it cannot be read, or is not what was recorded.
-        """
-        name = trial_file_name(case.case_id, case.trial)
-        path = self.folder / name
-        data = read_bytes(path, limit=MAX_TREE_BYTES)
-        if sha256_hex(data) != self.manifest.files.get(name):
-            raise Unreadable(path, "was changed after it was recorded")
-        file = TrialFile.parse(path, data, "file of a trial")
-        key = (file.task_class, file.result.case_id, file.result.trial, file.result.seed)
-        if key != (case.task_class, case.case_id, case.trial, case.seed):
-            raise Unreadable(path, "is the file of another trial")
-        return file
+    @property
+    def results(self) -> Results:
+        """Those of its trials, as they were recorded."""
+        return Results(self.folder, self.manifest.files)
 
     def named_system(self, wanted: object) -> NamedSystem:
         """

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -19,13 +20,13 @@ from benchgate.audit.store import RunStore
 from benchgate.errors import ArtifactError, EvalError, TierFileError, few
 from benchgate.gates.baseline import MAX_AGE, baseline_notes, read_baseline
 from benchgate.gates.unscored import incompleteness
-from benchgate.ids import system_digest, trial_seed
+from benchgate.ids import TrialKey, system_digest, trial_seed
 from benchgate.looks.chain import ChainLooks
 from benchgate.promotion.tiers import TIER_FILE, TierConfig
+from benchgate.results.folder import Results
 from benchgate.runner.judging import finished_run, floor_notes, judged, publish, stopping
 from benchgate.runner.scored_again import score_again
 from benchgate.runner.settings import check_options, set_scope
-from benchgate.runner.trial_files import TrialFiles
 from benchgate.trials.planned import PlannedTrials
 from benchgate.wire import clock
 from benchgate.wire.parsing import collector_paused
@@ -240,10 +241,9 @@ class ClassRun:
             parts = (given.extends.folder,)
         if not parts and given.resume == "none":
             return
-        files = TrialFiles(store.folder, self.name, self.request.bench.rubric_digest)
         is_expected = bool(given.expect or given.extends)
         try:
-            score_again(self.sides, files, parts, is_expected=is_expected)
+            score_again(self.sides, store.folder, parts, is_expected=is_expected)
         except ArtifactError:
             store.close()
             raise
@@ -270,15 +270,7 @@ class ClassRun:
         self._check()
         if self.store is not None and not self.store.is_closed:
             try:
-                self.store.keep(
-                    result,
-                    side,
-                    scorer=scorer,
-                    sha256=record.file_sha256,
-                    worker=record.worker,
-                    output_json=record.output_json,
-                    observations=record.observations,
-                )
+                self.store.keep(replace(record, result=result, scorer=scorer), side)
             except ArtifactError as error:
                 self.problems.append(str(error))
                 self.store.close()
@@ -318,7 +310,7 @@ class ClassRun:
     def _add_finished(self, store: RunStore) -> None:
         """Record trials that are on disk but were not reported: the session stopped before, or their worker died."""
         try:
-            files = TrialFiles(store.detach(), self.name, self.request.bench.rubric_digest)
+            results = Results.of_run(store.detach())
         except ArtifactError as error:
             self.problems.append(str(error))
             store.close()
@@ -326,7 +318,7 @@ class ClassRun:
         for side, trials in self.sides.items():
             for case_id, trial in trials.missing():
                 seed = trial_seed(self.name, case_id, trial, trials.seed)
-                record = files.find(case_id, trial, seed, side)
+                record = results.get(TrialKey(self.name, case_id, trial, seed, side))
                 if record is not None:
                     self.record(record, side)
 

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from benchgate.audit.store import unfinished_name
 from benchgate.audit.unfinished import read_shard
-from benchgate.audit.whole_files import WHOLE_FILES
 from benchgate.errors import ArtifactError
 from benchgate.gates.baseline import RERUN
 from benchgate.loader.imports import bench_package
 from benchgate.loader.loaded_class import load_class
 from benchgate.registry import TaskClassRegistry
 from benchgate.replay.recording import RecordedSystem
+from benchgate.results.whole_files import WHOLE_FILES
 from benchgate.runner.class_run import ClassRun
 from benchgate.runner.settings import Grounds, RunRequest, found_systems
 from benchgate.wire import clock

@@ -13,9 +13,9 @@ import shutil
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchgate.errors import ArtifactError
-from benchgate.ids import SCORE, trial_file_name
+from benchgate.ids import SCORE
 from benchgate.loader.observer import ClassObserver, never
-from benchgate.replay.player import awaits_score
+from benchgate.results.folder import CASES, Results
 from benchgate.trials.executor import TrialRequest
 from benchgate.trials.inputs import MODIFIED
 from benchgate.trials.trial import TrialRunner
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchgate.models import Side, TrialResult
-    from benchgate.runner.trial_files import TrialFiles
     from benchgate.trials.executor import TrialRecord
     from benchgate.trials.planned import PlannedTrials
 
@@ -44,7 +43,7 @@ class Doubt(NamedTuple):
 
 def score_again(
     sides: Mapping[Side, PlannedTrials],
-    files: TrialFiles,
+    folder: Path,
     parts: Sequence[Path],
     *,
     is_expected: bool,
@@ -52,27 +51,26 @@ def score_again(
     """
     Score what a run takes over; what cannot be scored again is run again, or believed if its shard is an expected one.
 
+    :param folder: of the run.
     :param parts: the folders of the shards that the files are copies from; empty for a run that is resumed.
     :raises ArtifactError: a score is not that of its output, or of a shard that nobody expects.
     """
     for side, planned in sides.items():
-        for doubt in _doubts(planned, files, side, is_merge=bool(parts)):
-            path, why = files.folder / "cases" / doubt.file, doubt.why
+        for doubt in _doubts(planned, folder, side, is_merge=bool(parts)):
+            path, why = folder / CASES / doubt.file, doubt.why
             if not (doubt.is_wrong or parts):
                 path.unlink()  # it is run again
             elif doubt.is_wrong or not is_expected:
-                copied = [part / "cases" / path.name for part in parts]
+                copied = [part / CASES / path.name for part in parts]
                 if copied := [one for one in copied if one.exists()]:
-                    shutil.rmtree(files.folder)  # all in it are copies, but what an extension left
+                    shutil.rmtree(folder)  # all in it are copies, but what an extension left
                     path = copied[0]
                 if not doubt.is_wrong:
                     why += ", so that it cannot be checked: --expect I=SHA256 of its shard"
                 raise ArtifactError(path, why)
 
 
-def _doubts(
-    planned: PlannedTrials, files: TrialFiles, side: Side, *, is_merge: bool
-) -> Iterator[Doubt]:
+def _doubts(planned: PlannedTrials, folder: Path, side: Side, *, is_merge: bool) -> Iterator[Doubt]:
     bench, observer = planned.bench, planned.observer
     runner = TrialRunner(
         task_class=bench.name,
@@ -82,12 +80,13 @@ def _doubts(
         wait=never,
         observer=None if observer is None else ClassObserver(never, observer),
     )
+    results = Results.of_run(folder)
     is_cost_gated = is_merge and bench.policy.max_cost_increase is not None
     for request in _requests(planned, side):
-        record = files.of(request)
-        if record is None or awaits_score(record):
+        record = results.get(request.key)
+        if record is None or record.awaits_score:
             continue
-        name = trial_file_name(request.case.case_id, request.case.trial, side)
+        name = request.key.file_name
         if reason := _unknowable(record, bench.rubric_digest, is_merge=is_merge):
             yield Doubt(name, reason, is_wrong=False)
         elif record.result.outcome == "scored":

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import math
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
+from dataclasses import replace
 from functools import cached_property, partial
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from benchgate.errors import EvalError
+from benchgate.audit.chain import PLAN_FILE
+from benchgate.errors import ArtifactError, EvalError
 from benchgate.live.executor import LiveExecutor
 from benchgate.live.loop import SessionLoop
 from benchgate.live.prints import PrintRouter
 from benchgate.loader.loaded_class import alone
-from benchgate.replay.player import Player, awaits_score
+from benchgate.replay.player import Player
+from benchgate.results.folder import Results, costs_before
 from benchgate.runner.lane import Lanes, LaneTerms, connected
-from benchgate.runner.trial_files import TrialFiles, taken_over
 from benchgate.trials.executor import TrialRequest, ended
 from benchgate.trials.time_limit import TrialTimeout, sleep_unlimited
 from benchgate.trials.trial import TrialRunner
@@ -46,12 +48,15 @@ class _ServedClass:
         self.runners: dict[Side, TrialRunner | Player] = {}
 
     @cached_property
-    def files(self) -> TrialFiles | None:
-        """The files of finished trials; ``None`` unless the whole class is run, and written."""
+    def results(self) -> Results | None:
+        """Those of finished trials; ``None`` unless the whole class is run, and written."""
         folder = self.run.folder
-        if folder is None or not folder.is_dir():
-            return None
-        return TrialFiles(folder, self.run.bench.name, self.run.scored_by()[1])
+        return Results.of_run(folder) if folder is not None and folder.is_dir() else None
+
+    @cached_property
+    def scorer(self) -> str:
+        """The digest of what scores."""
+        return self.run.scored_by()[1]
 
     def runner(
         self, side: Side, wait: Waiter, is_timeout: Callable[[BaseException], bool]
@@ -278,9 +283,18 @@ class TrialService:
             served.lane.drop(future)
 
     def keep(self, record: TrialRecord, request: TrialRequest) -> TrialRecord:
-        """Write the file of a finished trial, if its class keeps them."""
-        files = self._classes[request.case.task_class].files
-        return files.keep(record, request.side) if files else record
+        """
+        Write the file of a finished trial, if its class keeps them: whoever finished it does, in a worker too.
+
+        It may wait long until it is reported. If that fails, the process that judges tries again and says why.
+        """
+        served = self._classes[request.case.task_class]
+        if served.results is None or record.result.outcome == "not_run":
+            return record
+        record = replace(record, scorer=served.scorer, file_sha256=None)
+        with suppress(ArtifactError):
+            return replace(record, file_sha256=served.results.put(request.key, record))
+        return record
 
     def pause(self) -> None:
         """Expect that something else than a trial comes next, which may take any time."""
@@ -303,10 +317,14 @@ class TrialService:
                 folder = served.run.folder
                 given = served.run.settings
                 if given.max_cost_usd is not None and folder is not None and not given.extends:
-                    served.lane.spending.before(taken_over(folder, own=self._is_replacement))
-        files = self._classes[request.case.task_class].files
-        record = self._left_out(request) or (files.of(request) if files else None)
-        if record is None or not awaits_score(record):
+                    costs = costs_before(folder / PLAN_FILE, own=self._is_replacement)
+                    served.lane.spending.before(costs)
+        left_out = self._left_out(request)
+        if left_out is not None:
+            return left_out
+        results = self._classes[request.case.task_class].results
+        record = results.get(request.key) if results else None
+        if record is None or not record.awaits_score:
             return record
         if isinstance(self._runner_of(request), TrialRunner):  # a replay scores all outputs
             request.so_far.append(record)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from pydantic import TypeAdapter
 
-from benchgate.ids import trial_seed
+from benchgate.ids import TrialKey, trial_seed
 from benchgate.models import FailureMode, TrialResult
 
 if TYPE_CHECKING:
@@ -43,6 +43,12 @@ class TrialRequest:
     def then(self) -> TrialRecord | None:
         """What is done of it; ``None`` until its system has answered."""
         return self.so_far[-1] if self.so_far else None
+
+    @property
+    def key(self) -> TrialKey:
+        """What its result is filed under."""
+        case = self.case
+        return TrialKey(case.task_class, case.case_id, case.trial, case.seed, self.side)
 
     @classmethod
     def of(
@@ -142,6 +148,11 @@ class TrialRecord:
     worker: str | None = None
     observations: tuple[str, ...] = ()
     goes_on: bool = False
+
+    @property
+    def awaits_score(self) -> bool:
+        """Whether a system answered, and what scores its outputs was unavailable."""
+        return self.result.outcome == "unavailable" and self.output_json is not None
 
     def unobserved(self, why: str) -> TrialRecord:
         """Return the record of a trial whose output is kept, to be observed later."""

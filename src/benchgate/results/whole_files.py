@@ -22,7 +22,7 @@ WHOLE_FILES: Final = "trials.sha256"
 _LINE: Final = re.compile(rb"^([0-9a-f]{64})  (.+)\n", re.MULTILINE)
 
 
-def add_whole(folder: Path, name: str, sha256: str) -> None:
+def add_whole(folder: Path | str, name: str, sha256: str) -> None:
     """
     Add the line of a file, which is below ``folder`` and whole.
 
