@@ -531,7 +531,7 @@ def test_a_replay_is_no_look_and_a_new_observation_is_one_of_either_side(compare
 def test_another_observer_renews_no_part_of_a_cassette(judged):
     _report(judged, record="kept")
     judged.observer(attributes="judge.model = 'm-2'")
-    with pytest.raises(EvalError, match="observer was"):
+    with pytest.raises(EvalError, match="the observer: model was None, is m-2"):
         judged.run(record="kept", case_filter="01")
 
 

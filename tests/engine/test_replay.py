@@ -195,8 +195,8 @@ def test_what_has_changed_is_named(recorded, what):
     said = recorded.refused(f"replay={what}")
     assert "cannot be replayed; this has changed since:" in said
     for why in (
-        "case 01 was changed after it was recorded",
-        "case 05 is not in it",
+        "cases that changed: 01",
+        "new cases: 05",
         "04-t1.json: was changed after it was recorded",
         "02.json: missing, or a symlink",
     ):
@@ -206,8 +206,8 @@ def test_what_has_changed_is_named(recorded, what):
 
 def test_another_seed_and_more_trials_are_refused(recorded):
     said = recorded.refused("replay=agent", "seed=7", trials=3)
-    assert "its seed is 0, that of this run 7" in said
-    assert "it has 2 trials of each case, this run 3" in said
+    assert "seed was 0, is 7" in said
+    assert "trial_count was 2, is 3" in said
 
 
 def test_fewer_trials_are_replayed(recorded):
@@ -299,7 +299,8 @@ def test_a_part_renews_its_part(recorded):
 def test_a_part_of_another_run_is_refused(recorded):
     before = recorded.manifest()
     said = recorded.refused("record=agent", "seed=7", "cases=04")
-    assert "a part of the cases cannot renew it: seed was 0, is 7" in said
+    assert "cannot be renewed by a part of the cases" in said
+    assert "seed was 0, is 7" in said
     assert recorded.calls() == []
     assert recorded.manifest() == before
 

@@ -14,12 +14,12 @@ from contextlib import contextmanager
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from benchgate.artifacts.plan import extension_changes, plan_changes
 from benchgate.artifacts.run_kinds import PlanFile, Resumed
 from benchgate.audit.chain import EXTENDING, LEFT_BY, PLAN_FILE, UNFINISHED
 from benchgate.audit.runs import KnownRun, resumable
-from benchgate.errors import ArtifactError, PlanChanged, few
+from benchgate.errors import ArtifactError, few
 from benchgate.results.folder import CASES, Results
+from benchgate.results.rules import EXTEND, MERGE, RESUME
 from benchgate.results.whole_files import WHOLE_FILES, add_whole, read_whole
 from benchgate.wire.canonical import sha256_hex
 from benchgate.wire.files import file_sha256
@@ -99,7 +99,7 @@ def _left_by_extensions(runs: Path, seq: int | None, plan: PlanFile) -> Iterator
     """Yield what extensions by the same plan left that did not come to their end; their other trials are copies."""
     for path in runs.glob(EXTENDING.format(seq=seq, stamp="*")):
         then = PlanFile.read_or_none(path / PLAN_FILE)
-        if then and not is_held(path) and not list(plan_changes(then, plan)):
+        if then and not is_held(path) and not list(RESUME.differences(then, plan)):
             yield path
 
 
@@ -149,8 +149,7 @@ def begin_shard(folder: Path, plan: PlanFile, resume: str | Path) -> tuple[Hold,
             (folder / WHOLE_FILES).unlink(missing_ok=True)
         else:
             then = read_shard(folder)
-            if changes := list(plan_changes(then, plan)):
-                raise PlanChanged(folder, changes)
+            RESUME.check(folder, then, plan)
             plan = plan.model_copy(update={"started_at": then.started_at})
         _keep_finished(folder, plan)
         data = model_bytes(plan)
@@ -162,11 +161,7 @@ def begin_shard(folder: Path, plan: PlanFile, resume: str | Path) -> tuple[Hold,
 def _part_plan(part: Path, plan: PlanFile) -> PlanFile:
     """Return the plan of a shard; errors as :func:`begin_merged`."""
     then = read_shard(part)
-    changes = list(plan_changes(then, plan.model_copy(update={"case_ids": then.case_ids})))
-    if strange := set(then.case_ids) - set(plan.case_ids):
-        changes.append(f"cases that are gone: {few(strange)}")
-    if changes:
-        raise PlanChanged(part, changes, "merged")
+    MERGE.check(part, then, plan)
     return then
 
 
@@ -175,9 +170,8 @@ def _agreed(before: KnownRun, plan: PlanFile) -> PlanFile:
         instead = "remove it" if before.seq is None else "begin a new run"
         why = f"cannot be resumed: it has no valid {PLAN_FILE}; {instead}"
         raise ArtifactError(before.folder, why)
-    is_whole = before.state == "complete"
-    if changes := list((extension_changes if is_whole else plan_changes)(before.plan, plan)):
-        raise PlanChanged(before.folder, changes, "extended" if is_whole else "resumed")
+    rule = EXTEND if before.state == "complete" else RESUME
+    rule.check(before.folder, before.plan, plan)
     return before.plan
 
 

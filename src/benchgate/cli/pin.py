@@ -213,7 +213,7 @@ def _is_answered(args: argparse.Namespace, what: Path, doubts: Iterable[str]) ->
 def _keep_outputs(report: BenchRunReport, run: Path, class_path: Path) -> None:
     """Keep the outputs as a cassette, from which whoever has the repository can have them observed again."""
     from benchgate.cassettes.manifest import PINNED
-    from benchgate.cassettes.recorder import CassetteRecorder
+    from benchgate.replay.recorder import CassetteRecorder
 
     size = sum(path.stat().st_size for path in (run / "cases").iterdir()) / 1e6
     recorder = CassetteRecorder(class_path, PINNED)

@@ -9,17 +9,18 @@ from benchgate.artifacts.run_kinds import Replayed
 from benchgate.audit.chain import RECORD_FILE
 from benchgate.audit.runs import run_of_class
 from benchgate.cassettes.manifest import FOLDER, MANIFEST, CassetteManifest, file_faults
-from benchgate.errors import ArtifactError, EvalError, PlanChanged, Unreadable
+from benchgate.errors import ArtifactError, EvalError, PlanChanged, Unreadable, few
 from benchgate.ids import trial_file_name
 from benchgate.loader.observer import never
 from benchgate.loader.systems import NamedSystem
 from benchgate.results.folder import Results
+from benchgate.results.rules import REPLAY
 from benchgate.wire.canonical import sha256_hex
 from benchgate.wire.files import file_sha256, read_bytes
 from benchgate.wire.parsing import MAX_JSON_BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
     from pathlib import Path
 
     from benchgate.audit.runs import KnownRun
@@ -47,24 +48,16 @@ class Recording:
         :param keys: case id and trial of each trial that is to run.
         :raises PlanChanged: with a line for each thing that it lacks or that has changed since.
         """
-        if why := list(self._changes(plan, keys)):
-            raise PlanChanged(self.folder, why, "replayed")
-
-    def _changes(self, plan: RunPlan, keys: Iterable[tuple[str, int]]) -> Iterator[str]:
-        then, now = self.manifest, plan.digests.cases
-        if then.task_class != plan.task_class:
-            yield f"it is of the task class {then.task_class}"
-        if then.seed != plan.seed:
-            yield f"its seed is {then.seed}, that of this run {plan.seed}"
-        if then.trial_count < plan.trial_count:
-            yield f"it has {then.trial_count} trials of each case, this run {plan.trial_count}"
-        for case_id in plan.case_ids:
-            if then.cases.get(case_id) != now.get(case_id):
-                known = case_id in then.cases
-                yield f"case {case_id} {'was changed after it was recorded' if known else 'is not in it'}"
-        there = then.cases.keys() & now.keys()  # a case that cannot be read is not run
+        then, now = self.manifest, CassetteManifest.of_run(plan, {})
+        differences = list(REPLAY.differences(then, now))
+        unreadable = then.cases.keys() & set(plan.case_ids) - now.cases.keys()
+        if unreadable:
+            differences.append(f"cases that cannot be read any more: {few(unreadable)}")
+        there = then.cases.keys() & now.cases.keys()  # a case that cannot be read is not run
         names = [trial_file_name(c, t) for c, t in keys if c in there and t < then.trial_count]
-        yield from file_faults(self.folder, then.files, names)
+        differences += file_faults(self.folder, then.files, names)
+        if differences:
+            raise PlanChanged(self.folder, differences, REPLAY.done)
 
     @property
     def results(self) -> Results:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from benchgate.audit.chain import RECORD_FILE
 from benchgate.audit.runs import run_of_class
 from benchgate.audit.store import shard_folder, unfinished_name
-from benchgate.cassettes.recorder import CassetteRecorder
 from benchgate.errors import ArtifactError, EvalError
 from benchgate.gates.baseline import choose_baseline, rerun_system
 from benchgate.gates.labels import Label, read_labels
@@ -19,6 +18,7 @@ from benchgate.loader.observer import ClassObserver, never
 from benchgate.loader.serving import served
 from benchgate.loader.systems import find_system, is_address
 from benchgate.registry import FLOORS
+from benchgate.replay.recorder import CassetteRecorder
 from benchgate.replay.recording import find_recording
 from benchgate.training.checkpoints import CheckpointFiles, read_checkpoints
 from benchgate.wire import clock

@@ -5,11 +5,11 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from benchgate.artifacts.plan import extension_changes
 from benchgate.artifacts.run_kinds import PlanFile, case_file_name
 from benchgate.audit.chain import PLAN_FILE, RECORD_FILE
 from benchgate.audit.runs import parts_of
 from benchgate.errors import few
+from benchgate.results.rules import EXTEND
 from benchgate.verify.agreement import digest_holds, same
 from benchgate.verify.recheck_labels import earlier_result_faults
 
@@ -65,7 +65,7 @@ def _part_faults(record: RunRecord, chain: list[ChainRecord]) -> Iterator[str]:
     if source is record:
         yield "report.parts: they are not those of a record before it"
     plans = (PlanFile.read_file(one / PLAN_FILE, "plan") for one in (folder, chain[-1].folder))
-    yield from (f"report.parts: {change}" for change in extension_changes(*plans))
+    yield from (f"report.parts: {change}" for change in EXTEND.differences(*plans))
     names = [case_file_name(r) for r in source.report.per_case if r.case_id not in report.retired]
     if changed := [n for n in names if source.case_files.get(n) != record.case_files.get(n)]:
         yield f"report.parts: not as in {folder.name}: {few(changed)}"

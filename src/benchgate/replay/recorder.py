@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from benchgate.cassettes.manifest import FOLDER, MANIFEST, CassetteManifest, file_faults
 from benchgate.cassettes.shelf import HTTP, OBSERVED
 from benchgate.errors import ArtifactError, brief
 from benchgate.ids import trial_file_name
+from benchgate.results.rules import RENEW
 from benchgate.wire.canonical import sha256_hex
 from benchgate.wire.files import MAX_TREE_BYTES, file_sha256, read_bytes
 from benchgate.wire.secrets import secret_in_text
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
 
     from benchgate.ids import RunPlan
     from benchgate.models import BenchRunReport
-
-SAME: Final = ("system", "seed", "trial_count", "system_digest", "checkpoint", "observer")
-"""What a run of a part of the cases must have in common with the cassette that it renews a part of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,11 +104,8 @@ class CassetteRecorder:
         """Return the manifest of the cassette that a run of a part of the cases renews a part of."""
         if run.scope == "full" or not self.folder.exists():
             return None
-        old, new = CassetteManifest.of(self.folder), CassetteManifest.of_run(run, {})
-        pairs = ((name, getattr(old, name), getattr(new, name)) for name in SAME)
-        if differing := [f"{name} was {a!r}, is {b!r}" for name, a, b in pairs if a != b]:
-            why = f"a part of the cases cannot renew it: {'; '.join(differing)}; run all cases, or give another name"
-            raise ArtifactError(self.folder, why)
+        old = CassetteManifest.of(self.folder)
+        RENEW.check(self.folder, old, CassetteManifest.of_run(run, {}))
         return old
 
     def _kept(
