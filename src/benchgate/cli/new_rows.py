@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import re
 import shlex
@@ -18,6 +17,7 @@ from benchgate.errors import EvalError, LocatedError, counted, few, printable
 from benchgate.interop.roles import CASE_ROLES
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Iterator, Sequence
 
     from benchgate.loader.from_rows import CaseRow, CasesOfRows
@@ -146,12 +146,11 @@ def _run_floors(args: argparse.Namespace) -> None:
     from benchgate.runner.run import run_class
 
     for floor in FLOORS:
-        asked = argparse.Namespace(
-            task_class=args.name, bench_root=args.bench_root, cases=None, system=floor, out=OUT
-        )
+        asked = {"system": floor, "out": OUT}
         try:
             with redirect_stdout(sys.stderr), bench_path(args.bench_root, lasts=False):
-                done = run_class(settings_of(asked)[0], on_warning=warned)
+                settings, _ = settings_of(asked, task_class=args.name, bench_root=args.bench_root)
+                done = run_class(settings, on_warning=warned)
         except EvalError as error:
             complain(f"floor     {floor} did not run: {error}")
             continue

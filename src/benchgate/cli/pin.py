@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 import sys
 from contextlib import redirect_stdout
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -62,8 +61,7 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
         "system and rubric share a series until a candidate that it promoted is pinned",
     )
     parser.add_argument("--yes", action="store_true", help="write both files")
-    own = {"cases": None, "baseline": "none", "stop": "never", "resume": "none"}  # of an extension
-    parser.set_defaults(execute=guarded(_execute), **own)
+    parser.set_defaults(execute=guarded(_execute))
 
 
 def _execute(args: argparse.Namespace) -> int:
@@ -114,15 +112,25 @@ def _run_again(args: argparse.Namespace, run: KnownRun, record: RunRecord) -> st
     from benchgate.cli.run import settings_of, warned
     from benchgate.runner.run import run_class
 
-    report, tape = record.report, record.replays
-    args.replay = tape.name if tape and tape.kind == "cassette" else None
-    args.system = report.system
-    args.trials = report.trial_count
-    args.seed = report.seed
-    args.timeout = run.plan and run.plan.timeout_seconds
-    args.isolation = report.isolation_class.removesuffix("+network")
+    report = record.report
+    as_it_ran = {
+        "out": args.out,
+        "system": report.system,
+        "trials": report.trial_count,
+        "seed": report.seed,
+        "isolation": report.isolation_class.removesuffix("+network"),
+        "baseline": "none",
+        "stop": "never",
+        "resume": "none",
+    }
+    if run.plan is not None:
+        as_it_ran["timeout"] = run.plan.timeout_seconds
+    if record.replays is not None and record.replays.kind == "cassette":
+        as_it_ran["replay"] = record.replays.name
+    own = {"task_class": args.task_class, "bench_root": args.bench_root, "extends": run}
     with redirect_stdout(sys.stderr), bench_path(args.bench_root, lasts=args.is_program):
-        done = run_class(replace(settings_of(args)[0], extends=run), on_warning=warned)
+        settings, _ = settings_of(as_it_ran, **own)
+        done = run_class(settings, on_warning=warned)
     if done.published is None:
         raise EvalError(brief(done.problems, "; "))
     return str(done.published.seq)

@@ -82,7 +82,12 @@ def _run(args: argparse.Namespace, out: TextIO) -> int:
                 show_once(result)
                 interrupts.check()
 
-            settings, publication = settings_of(args)
+            settings, publication = settings_of(
+                vars(args),
+                task_class=args.task_class,
+                case_filter=args.cases,
+                bench_root=args.bench_root,
+            )
             finished = run_class(settings, on_result, progress.plan, warned)
     except TaskClassNotFound as error:
         complain(error)
@@ -130,18 +135,26 @@ def _own(text: object) -> str:
     return at_door(str(text), "--")
 
 
-def settings_of(args: argparse.Namespace) -> tuple[RunSettings, Publication]:
-    """Return what options, environment and class say; errors as of :func:`~benchgate.wire.arguments.read_options`."""
+def settings_of(
+    given: Mapping[str, Any], *, task_class: str, bench_root: Path, **own: Any
+) -> tuple[RunSettings, Publication]:
+    """
+    Return what options, environment and class say.
+
+    :param given: the options that were typed, by their keys.
+    :param own: settings that are no options.
+    :raises argparse.ArgumentTypeError: as of :func:`~benchgate.wire.arguments.read_options`.
+    """
     from benchgate.gates.policy import load_run_table
     from benchgate.report.publish import Publication
     from benchgate.runner.settings import RunSettings
 
     declared: dict[str, Any] = {}
     with suppress(PolicyError):  # which is reported with all that is wrong with the class
-        declared = load_run_table(args.bench_root / args.task_class).model_dump()
+        declared = load_run_table(bench_root / task_class).model_dump()
     value = read_options(
         RUN_OPTIONS,
-        lambda one: one.value(getattr(args, one.key, None), environ=os.environ, here=Path.cwd()),
+        lambda one: one.value(given.get(one.key), environ=os.environ, here=Path.cwd()),
         declared,
     )
     for line in misspelled(os.environ):
@@ -151,9 +164,7 @@ def settings_of(args: argparse.Namespace) -> tuple[RunSettings, Publication]:
     if publication.html is not None and value["out"] is None:
         msg = "--html needs --out: the page is made of the record"
         raise argparse.ArgumentTypeError(msg)
-    settings = RunSettings.of_options(
-        value, task_class=args.task_class, case_filter=args.cases, bench_root=args.bench_root
-    )
+    settings = RunSettings.of_options(value, task_class=task_class, bench_root=bench_root, **own)
     return settings, publication
 
 
