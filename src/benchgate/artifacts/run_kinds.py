@@ -198,7 +198,7 @@ class PlanFile(Artifact):
             return "candidate", "baseline"
         return ("candidate",)
 
-    def keys(self) -> Iterator[TrialKey]:
+    def trial_keys(self) -> Iterator[TrialKey]:
         """Yield the key of each trial."""
         for case_id in self.case_ids:
             for trial in range(self.trial_count):

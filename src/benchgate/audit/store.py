@@ -20,7 +20,8 @@ from benchgate.audit.chain import (
     write_head,
 )
 from benchgate.audit.evidence_copy import write_copy
-from benchgate.audit.unfinished import begin, begin_merged, begin_shard, remove_left
+from benchgate.audit.sources import nothing
+from benchgate.audit.unfinished import begin, begin_shard, remove_left
 from benchgate.audit.walk import chain_faults
 from benchgate.errors import ArtifactError, counted
 from benchgate.ids import TrialKey
@@ -52,6 +53,8 @@ if TYPE_CHECKING:
     from benchgate.artifacts.run_kinds import PlanFile, Verdict
     from benchgate.audit.chain import Link
     from benchgate.audit.runs import KnownRun
+    from benchgate.audit.sources import Source, Sources
+    from benchgate.audit.unfinished import Begun
     from benchgate.models import BenchRunReport, Scope, Side, TrialResult
     from benchgate.wire.holding import Hold
     from benchgate.wire.shard import Shard
@@ -115,6 +118,7 @@ class RunStore:
     :param name: of that folder, see :func:`unfinished_name`.
 
     ``folder`` is where the run is written until it is recorded. ``plan`` is as it is written, of a full run or a shard.
+    ``sources`` are what of the run was there already.
     """
 
     def __init__(
@@ -131,17 +135,15 @@ class RunStore:
         self.folder = self._runs / name if scope == "full" else part
         self._written: dict[str, tuple[TrialResult, str]] = {}
         self.plan: PlanFile | None = None
+        self.sources: Sequence[Source] = ()
         self._held: Hold | None = None
         self.is_closed = False
 
-    def open(
-        self, plan: PlanFile, resume: str | Path | KnownRun = "none", parts: Sequence[Path] = ()
-    ) -> list[str]:
+    def open(self, plan: PlanFile, find: Sources = nothing) -> list[str]:
         """
         Make the folders, and fail now if the run could not be recorded at its end.
 
-        :param resume: the run to complete or extend, see :func:`~benchgate.audit.unfinished.begin`.
-        :param parts: folders of the shards that the run is put together from.
+        :param find: returns the results that are there already.
         :returns: warnings.
         :raises ArtifactError: not writable, open to every user, redirected by a link, the chain is damaged, the run
             cannot be resumed, or it has more trials than a record.
@@ -154,17 +156,18 @@ class RunStore:
             with locked(self._runs):
                 self._end()
                 remove_left(self.folder)
-                self._held, self.plan = (
-                    begin_merged(self.folder, plan, parts)
-                    if parts
-                    else begin(self.folder, plan, resume)
-                )
+                self._took(begin(self.folder, plan, find))
         elif self._shard is not None:
-            self._held, self.plan = begin_shard(self.folder, plan, str(resume))
+            self._took(begin_shard(self.folder, plan, find))
         else:
             shutil.rmtree(self.folder, ignore_errors=True)
             make_folder(self.folder / "cases")
         return warnings
+
+    def _took(self, begun: Begun) -> None:
+        self._held = begun.held
+        self.plan = begun.plan
+        self.sources = begun.sources
 
     def _check_size(self, plan: PlanFile) -> None:
         """Refuse a run whose record could not be written at its end, or that of the shards that this is one of."""

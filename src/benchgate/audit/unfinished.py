@@ -12,19 +12,14 @@ import os
 import shutil
 from contextlib import contextmanager
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from benchgate.artifacts.run_kinds import PlanFile, Resumed
-from benchgate.audit.chain import EXTENDING, LEFT_BY, PLAN_FILE, UNFINISHED
-from benchgate.audit.runs import KnownRun, resumable
+from benchgate.audit.chain import LEFT_BY, PLAN_FILE, UNFINISHED
 from benchgate.errors import ArtifactError, few
 from benchgate.results.folder import CASES, Results
-from benchgate.results.rules import EXTEND, MERGE, RESUME
-from benchgate.results.whole_files import WHOLE_FILES, add_whole, read_whole
+from benchgate.results.whole_files import WHOLE_FILES, add_whole
 from benchgate.wire.canonical import sha256_hex
-from benchgate.wire.files import file_sha256
 from benchgate.wire.holding import hold, is_held
-from benchgate.wire.parsing import MAX_JSON_BYTES
 from benchgate.wire.writing import (
     artifact_errors,
     make_folder,
@@ -38,43 +33,67 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
+    from benchgate.artifacts.run_kinds import PlanFile
+    from benchgate.audit.sources import Source, Sources
     from benchgate.wire.holding import Hold
 
 
-def begin(folder: Path, plan: PlanFile, resume: str | Path | KnownRun) -> tuple[Hold, PlanFile]:
+class Begun(NamedTuple):
+    """A run's folder: what holds it, the plan as it was written, and where the results in it are from."""
+
+    held: Hold
+    plan: PlanFile
+    sources: Sequence[Source]
+
+
+def begin(folder: Path, plan: PlanFile, find: Sources) -> Begun:
     """
-    Make the folder of a run, with its plan and the finished trials of the run that it resumes or extends.
+    Make the folder of a run, with its plan and the finished trials of its sources, of which the first counts.
 
     Called under the lock of ``runs/<class>/``.
 
-    :param resume: ``none``, ``auto``, or which run; a complete one, itself, is extended.
-    :returns: what holds the folder, and the plan as it was written.
-    :raises ArtifactError: there is no such run, it is not to be resumed, or the plan has changed since.
+    :raises ArtifactError: a source is not to be used, its plan is another one, or together they are not what is needed.
     """
     for stale in folder.parent.glob(f".{UNFINISHED}*"):  # of a process that was killed in here
         shutil.rmtree(stale, ignore_errors=True)
-    before = resume if isinstance(resume, KnownRun) else resumable(folder.parent, resume)
-    if before is None:
-        return _new(folder, plan, ())
-    earlier = _agreed(before, plan)
-    resumes = earlier.resumes if before.record is None else None
-    resumes = resumes or Resumed(folder=before.folder.name, seq=before.seq)
-    if before.state != "complete":
-        plan = plan.model_copy(update={"resumes": resumes, "started_at": earlier.started_at})
-    if before.record is None:
-        with _held(before.folder) as held:
-            rename(before.folder, folder)
+    sources = find(folder, plan)
+    for source in sources:
+        source.check(plan)
+    _check_parts(folder.parent, plan, [one for one in sources if one.rule.is_part])
+    plan = _continued(plan, sources)
+    moved = [source.folder for source in sources if source.is_moved]
+    if moved:
+        with _held(moved[0]) as held:
+            rename(moved[0], folder)
             _keep_finished(folder, plan)
             write_file(folder / PLAN_FILE, model_bytes(plan))
-        return held, plan
-    recorded = Results(before.folder / CASES, before.record.case_files)
-    left = [*_left_by_extensions(folder.parent, before.seq, plan)]
-    own = {name: data for path in left for name, data in Results.left_in(path).all_of(plan.keys())}
-    new = ((name, data) for name, data in own.items() if name not in before.record.case_files)
-    made = _new(folder, plan, chain(recorded.all_of(plan.keys()), new))
-    for path in left:
-        shutil.rmtree(path)
-    return made
+        return Begun(held, plan, sources)
+    held = _new(folder, plan, sources)
+    for source in sources:
+        if source.is_used_up:
+            shutil.rmtree(source.folder)
+    return Begun(held, plan, sources)
+
+
+def begin_shard(folder: Path, plan: PlanFile, find: Sources) -> Begun:
+    """
+    Make the folder of a shard, with what had finished there if it is to be resumed; as :func:`begin`.
+
+    :raises ArtifactError: a process still runs it, it is no shard's, or the plan has changed since.
+    """
+    make_folder(folder / CASES)
+    with _held(folder) as held:
+        sources = find(folder, plan)
+        for source in sources:
+            source.check(plan)
+        if not sources:
+            (folder / WHOLE_FILES).unlink(missing_ok=True)
+        plan = _continued(plan, sources)
+        _keep_finished(folder, plan)
+        data = model_bytes(plan)
+        write_file(folder / PLAN_FILE, data)
+        add_whole(folder, PLAN_FILE, sha256_hex(data))
+    return Begun(held, plan, sources)
 
 
 def remove_left(folder: Path) -> None:
@@ -95,104 +114,47 @@ def remove_left(folder: Path) -> None:
                 shutil.rmtree(left)
 
 
-def _left_by_extensions(runs: Path, seq: int | None, plan: PlanFile) -> Iterator[Path]:
-    """Yield what extensions by the same plan left that did not come to their end; their other trials are copies."""
-    for path in runs.glob(EXTENDING.format(seq=seq, stamp="*")):
-        then = PlanFile.read_or_none(path / PLAN_FILE)
-        if then and not is_held(path) and not list(RESUME.differences(then, plan)):
-            yield path
-
-
-def begin_merged(folder: Path, plan: PlanFile, parts: Sequence[Path]) -> tuple[Hold, PlanFile]:
-    """
-    Make the folder of a run from those of its shards, which stay; as :func:`begin`.
-
-    :raises ArtifactError: a folder is no shard, shards overlap or are missing, or one was run by another plan.
-    """
-    plans = [(part, _part_plan(part, plan)) for part in parts]
+def _check_parts(runs: Path, plan: PlanFile, parts: Sequence[Source]) -> None:
+    """Check that each case is in one part; nothing if the run is not put together from parts."""
     seen: dict[str, Path] = {}
-    for part, then in plans:
-        if twice := seen.keys() & set(then.case_ids):
+    for part in parts:
+        if twice := seen.keys() & set(part.plan.case_ids):
             case_id = min(twice)
-            raise ArtifactError(part, f"case {case_id} is in {seen[case_id]} too")
-        seen.update(dict.fromkeys(then.case_ids, part))
-    if missing := set(plan.case_ids) - seen.keys():
-        raise ArtifactError(folder.parent, f"a shard is missing: none has {few(missing)}")
-    plan = plan.model_copy(update={"started_at": min(then.started_at for _, then in plans)})
-    finished = (Results.left_in(part).all_of(then.keys()) for part, then in plans)
-    return _new(folder, plan, chain.from_iterable(finished))
+            raise ArtifactError(part.folder, f"case {case_id} is in {seen[case_id]} too")
+        seen.update(dict.fromkeys(part.plan.case_ids, part.folder))
+    missing = set(plan.case_ids) - seen.keys()
+    if parts and missing:
+        raise ArtifactError(runs, f"a shard is missing: none has {few(missing)}")
 
 
-def read_shard(part: Path) -> PlanFile:
-    """
-    Return the plan of a shard by its folder.
-
-    :raises ArtifactError: it is none.
-    """
-    plan = PlanFile.read_or_none(part / PLAN_FILE)
-    if plan is None or plan.shard is None:
-        raise ArtifactError(part, f"is no shard: it has no {PLAN_FILE} of one")
-    if file_sha256(part / PLAN_FILE, limit=MAX_JSON_BYTES) != read_whole(part).get(PLAN_FILE):
-        raise ArtifactError(part / PLAN_FILE, f"is not the one that {WHOLE_FILES} names")
-    return plan
+def _continued(plan: PlanFile, sources: Iterable[Source]) -> PlanFile:
+    """Return the plan of a run that began when the first of the sources did that are part of it."""
+    own = [source for source in sources if source.rule.continues]
+    if not own:
+        return plan
+    started = min(source.plan.started_at for source in own)
+    return plan.model_copy(update={"started_at": started, "resumes": own[0].resumes})
 
 
-def begin_shard(folder: Path, plan: PlanFile, resume: str | Path) -> tuple[Hold, PlanFile]:
-    """
-    Make the folder of a shard, with what had finished there if it is to be resumed; as :func:`begin`.
-
-    :raises ArtifactError: a process still runs it, it is no shard's, or the plan has changed since.
-    """
-    make_folder(folder / CASES)
-    with _held(folder) as held:
-        if resume == "none" or not (folder / PLAN_FILE).exists():
-            (folder / WHOLE_FILES).unlink(missing_ok=True)
-        else:
-            then = read_shard(folder)
-            RESUME.check(folder, then, plan)
-            plan = plan.model_copy(update={"started_at": then.started_at})
-        _keep_finished(folder, plan)
-        data = model_bytes(plan)
-        write_file(folder / PLAN_FILE, data)
-        add_whole(folder, PLAN_FILE, sha256_hex(data))
-    return held, plan
-
-
-def _part_plan(part: Path, plan: PlanFile) -> PlanFile:
-    """Return the plan of a shard; errors as :func:`begin_merged`."""
-    then = read_shard(part)
-    MERGE.check(part, then, plan)
-    return then
-
-
-def _agreed(before: KnownRun, plan: PlanFile) -> PlanFile:
-    if before.plan is None:
-        instead = "remove it" if before.seq is None else "begin a new run"
-        why = f"cannot be resumed: it has no valid {PLAN_FILE}; {instead}"
-        raise ArtifactError(before.folder, why)
-    rule = EXTEND if before.state == "complete" else RESUME
-    rule.check(before.folder, before.plan, plan)
-    return before.plan
-
-
-def _new(
-    folder: Path, plan: PlanFile, trials: Iterable[tuple[str, bytes]]
-) -> tuple[Hold, PlanFile]:
+def _new(folder: Path, plan: PlanFile, sources: Iterable[Source]) -> Hold:
     """Make the folder under a name that nobody looks at, so that it never lacks its plan or a trial."""
     draft = folder.with_name(f".{UNFINISHED}{folder.name}")
     make_folder(draft / CASES)
-    for name, data in trials:
-        write_draft(draft / CASES / name, data)
-        add_whole(draft, f"{CASES}/{name}", sha256_hex(data))
+    done = set()
+    for name, data in chain.from_iterable(source.files(plan) for source in sources):
+        if name not in done:
+            done.add(name)
+            write_draft(draft / CASES / name, data)
+            add_whole(draft, f"{CASES}/{name}", sha256_hex(data))
     with _held(draft) as held:
         write_file(draft / PLAN_FILE, model_bytes(plan))
         rename(draft, folder)
-    return held, plan
+    return held
 
 
 def _keep_finished(folder: Path, plan: PlanFile) -> None:
     """Remove what else a process left in a run's folder, such as one that was killed while it recorded the run."""
-    kept = {name for name, _ in Results.left_in(folder).all_of(plan.keys())}
+    kept = {name for name, _ in Results.left_in(folder).all_of(plan.trial_keys())}
     for name in set(os.listdir(folder / CASES)) - kept:
         (folder / CASES / name).unlink()
     for name in set(os.listdir(folder)) - {PLAN_FILE, WHOLE_FILES, CASES}:

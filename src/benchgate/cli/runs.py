@@ -75,7 +75,7 @@ def _row(task_class: str, run: KnownRun) -> dict[str, Any]:
     planned = len(results) or (len(plan.case_ids) * per_case if plan else None)
     done = sum(result.outcome not in INCOMPLETE for result in results)
     if record is None:
-        left = Results.left_in(run.folder).all_of(plan.keys()) if plan else ()
+        left = Results.left_in(run.folder).all_of(plan.trial_keys()) if plan else ()
         done = sum(1 for _ in left)
     return {
         "task_class": task_class,

@@ -134,6 +134,8 @@ class Results:
 
     def _finished(self, key: TrialKey) -> tuple[TrialFile, bytes] | None:
         path = f"{self.folder}/{key.file_name}"
+        if self.digests is not None and key.file_name not in self.digests:
+            return None
         try:
             file, data = self.read(key, MAX_JSON_BYTES)
         except Unreadable:

@@ -53,8 +53,11 @@ class Rule:
     :param new: whether a case that is new is a difference; ``gone`` and ``changed`` likewise.
     :param scores: what becomes of a score: it is *checked*, which is an error if the output has another one now, or
         made *anew*.
-    :param otherwise: what becomes of a result whose output does not say what it is, such as an error: *believed*, *run
-        again*, or *refused* unless somebody else says that its file is the one that was written.
+    :param otherwise: what becomes of a result whose output does not say what it is: *believed*; *refused* unless
+        somebody else says that its file is the one that was written; or *run again*, but for an error, a time limit and
+        a cost: to run these again would be a second chance.
+    :param continues: whether the run is one with its sources, and began when the first of them did.
+    :param is_part: whether a source has some of the cases, and all sources together each of them once.
     """
 
     done: str
@@ -65,6 +68,8 @@ class Rule:
     changed: bool = True
     scores: Literal["checked", "anew"]
     otherwise: Literal["believed", "run again", "refused"]
+    continues: bool = False
+    is_part: bool = False
 
     def check(self, where: Path, then: Plan, now: Plan) -> None:
         """
@@ -140,6 +145,7 @@ RESUME: Final = Rule(
     gone=True,
     scores="checked",
     otherwise="run again",
+    continues=True,
 )
 """A run that was killed, or is incomplete: what finished in it is part of this run."""
 
@@ -164,6 +170,8 @@ MERGE: Final = Rule(
     gone=True,
     scores="checked",
     otherwise="refused",
+    continues=True,
+    is_part=True,
 )
 """A shard, which has some of the cases."""
 

@@ -198,7 +198,7 @@ class ClassRun:
         # Before the folder is opened: an extension that is refused leaves nothing behind.
         if scope == "full":
             self._read_provenance()
-        self.warnings += store.open(plan, given.extends or given.resume, given.parts)
+        self.warnings += store.open(plan, given.sources())
         if store.plan is not None:
             self._take_from_plan(store, store.plan)
         self._score_taken_over(store)
@@ -235,15 +235,11 @@ class ClassRun:
 
     def _score_taken_over(self, store: RunStore) -> None:
         """Score again what other runs left, if this one takes it over."""
-        given = self.request.settings
-        parts = given.parts
-        if given.extends is not None:
-            parts = (given.extends.folder,)
-        if not parts and given.resume == "none":
+        if not store.sources:
             return
-        is_expected = bool(given.expect or given.extends)
+        is_expected = bool(self.request.settings.expect)
         try:
-            score_again(self.sides, store.folder, parts, is_expected=is_expected)
+            score_again(self.sides, store.folder, store.sources, is_expected=is_expected)
         except ArtifactError:
             store.close()
             raise

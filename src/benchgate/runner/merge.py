@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from benchgate.audit.sources import read_shard
 from benchgate.audit.store import unfinished_name
-from benchgate.audit.unfinished import read_shard
 from benchgate.errors import ArtifactError
 from benchgate.gates.baseline import RERUN
 from benchgate.loader.imports import bench_package

@@ -1,8 +1,7 @@
 """
 Scores again what a run takes over from another run or from its shards: a score in a file is believed by nobody.
 
-An error, a time limit and a cost cannot be had again. Of the run that is resumed they are believed, for to run such a
-trial again would be a second chance; of a shard, only if its digest is the expected one.
+An error, a time limit and a cost cannot be had again; the rule of the source says what becomes of them.
 """
 
 from __future__ import annotations
@@ -21,10 +20,12 @@ from benchgate.trials.inputs import MODIFIED
 from benchgate.trials.trial import TrialRunner
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from benchgate.audit.sources import Source
     from benchgate.models import Side, TrialResult
+    from benchgate.results.rules import Rule
     from benchgate.trials.executor import TrialRecord
     from benchgate.trials.planned import PlannedTrials
 
@@ -44,33 +45,42 @@ class Doubt(NamedTuple):
 def score_again(
     sides: Mapping[Side, PlannedTrials],
     folder: Path,
-    parts: Sequence[Path],
+    sources: Sequence[Source],
     *,
     is_expected: bool,
 ) -> None:
     """
-    Score what a run takes over; what cannot be scored again is run again, or believed if its shard is an expected one.
+    Score what a run takes over, and do with what cannot be scored again as the rule of its sources says.
 
     :param folder: of the run.
-    :param parts: the folders of the shards that the files are copies from; empty for a run that is resumed.
+    :param sources: of what it takes over, all by one rule.
+    :param is_expected: whether a person says that the files are those which were written.
     :raises ArtifactError: a score is not that of its output, or of a shard that nobody expects.
     """
+    rule = sources[0].rule
+    is_refused = rule.otherwise == "refused" and not is_expected
     for side, planned in sides.items():
-        for doubt in _doubts(planned, folder, side, is_merge=bool(parts)):
-            path, why = folder / CASES / doubt.file, doubt.why
-            if not (doubt.is_wrong or parts):
-                path.unlink()  # it is run again
-            elif doubt.is_wrong or not is_expected:
-                copied = [part / CASES / path.name for part in parts]
-                if copied := [one for one in copied if one.exists()]:
-                    shutil.rmtree(folder)  # all in it are copies, but what an extension left
-                    path = copied[0]
-                if not doubt.is_wrong:
-                    why += ", so that it cannot be checked: --expect I=SHA256 of its shard"
-                raise ArtifactError(path, why)
+        for doubt in _doubts(planned, folder, side, rule):
+            if doubt.is_wrong:
+                raise ArtifactError(_original(doubt.file, folder, sources), doubt.why)
+            if is_refused:
+                why = f"{doubt.why}, so that it cannot be checked: --expect I=SHA256 of its shard"
+                raise ArtifactError(_original(doubt.file, folder, sources), why)
+            if rule.otherwise == "run again":
+                (folder / CASES / doubt.file).unlink()
 
 
-def _doubts(planned: PlannedTrials, folder: Path, side: Side, *, is_merge: bool) -> Iterator[Doubt]:
+def _original(name: str, folder: Path, sources: Iterable[Source]) -> Path:
+    """Return the file of a source that a run has a copy of, and remove the copies; else that of the run itself."""
+    copied = [one.folder / CASES / name for one in sources if one.folder != folder]
+    there = [path for path in copied if path.exists()]
+    if not there:
+        return folder / CASES / name
+    shutil.rmtree(folder)  # all in it are copies, but what an extension left
+    return there[0]
+
+
+def _doubts(planned: PlannedTrials, folder: Path, side: Side, rule: Rule) -> Iterator[Doubt]:
     bench, observer = planned.bench, planned.observer
     runner = TrialRunner(
         task_class=bench.name,
@@ -81,13 +91,14 @@ def _doubts(planned: PlannedTrials, folder: Path, side: Side, *, is_merge: bool)
         observer=None if observer is None else ClassObserver(never, observer),
     )
     results = Results.of_run(folder)
-    is_cost_gated = is_merge and bench.policy.max_cost_increase is not None
+    is_checked = rule.otherwise == "refused"
+    is_cost_gated = is_checked and bench.policy.max_cost_increase is not None
     for request in _requests(planned, side):
         record = results.get(request.key)
         if record is None or record.awaits_score:
             continue
         name = request.key.file_name
-        if reason := _unknowable(record, bench.rubric_digest, is_merge=is_merge):
+        if reason := _unknowable(record, bench.rubric_digest, is_checked=is_checked):
             yield Doubt(name, reason, is_wrong=False)
         elif record.result.outcome == "scored":
             request.so_far.append(record)
@@ -111,10 +122,10 @@ def _requests(planned: PlannedTrials, side: Side) -> Iterator[TrialRequest]:
             )
 
 
-def _unknowable(record: TrialRecord, scorer: str, *, is_merge: bool) -> str | None:
+def _unknowable(record: TrialRecord, scorer: str, *, is_checked: bool) -> str | None:
     """Return why the output of a trial does not say what its result is; ``None`` if it does, or nothing doubts it."""
     if record.result.outcome != "scored":
-        return f"it ended in {record.result.outcome}" if is_merge else None
+        return f"it ended in {record.result.outcome}" if is_checked else None
     if record.scorer != scorer:
         return "a hook scored it"
     return "the system left files in work_path" if record.result.left_files else None

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchgate.audit.chain import RECORD_FILE
 from benchgate.audit.runs import run_of_class
+from benchgate.audit.sources import extended, nothing, own_shard, resumed, shards
 from benchgate.audit.store import shard_folder, unfinished_name
 from benchgate.errors import ArtifactError, EvalError
 from benchgate.gates.baseline import choose_baseline, rerun_system
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from benchgate.audit.runs import KnownRun
+    from benchgate.audit.sources import Sources
     from benchgate.gates.baseline import BaselineChoice
     from benchgate.gates.exit_status import ExitRule
     from benchgate.ids import RunPlan
@@ -111,6 +114,16 @@ class RunSettings:
     def floor(self) -> str:
         """The system that does nothing, by its name; empty for any other."""
         return self.system if isinstance(self.system, str) and self.system in FLOORS else ""
+
+    def sources(self) -> Sources:
+        """Return what finds the results that are there already and count."""
+        if self.parts:
+            return partial(shards, self.parts)
+        if self.extends is not None:
+            return partial(extended, self.extends)
+        if self.resume == "none":
+            return nothing
+        return own_shard if self.shard else partial(resumed, self.resume)
 
     def limit(self, case: BenchCase) -> float:
         """Return the time limit of a case in seconds."""
