@@ -14,7 +14,12 @@ ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "reference" / "crossings.md").read_text("utf-8")
 HOOKS = ROOT / "src" / "benchgate" / "pytest_plugin" / "hookspecs.py"
 TOLD, _, TESTS = PAGE.partition("\n## Tests\n")
-LEGEND = dict(re.findall(r"^\| ([\w-]+) \| `([^`]+)` \|$", TESTS, re.MULTILINE))
+FILES = dict(re.findall(r"^\| `(tests/[^`]+)` \| (.+) \|$", TESTS, re.MULTILINE))
+LEGEND = {
+    name: f"{file}::{test}"
+    for file, tests in FILES.items()
+    for name, test in re.findall(r"([\w-]+) `(\w+)`", tests)
+}
 ROWS = [row[1:-1].split("|")[0].strip() for row in re.findall(r"^\|.*\|$", TOLD, re.MULTILINE)][2:]
 
 
@@ -40,6 +45,7 @@ def test_every_name_is_of_a_test_and_every_test_is_named():
     named = set(re.findall(r"(?<!\*)\*([\w-]+)\*(?!\*)", TOLD))
     assert LEGEND
     assert named == set(LEGEND)
+    assert len(LEGEND) == sum(tests.count("`") // 2 for tests in FILES.values())
 
 
 @pytest.mark.parametrize("file", sorted({test.partition("::")[0] for test in LEGEND.values()}))
