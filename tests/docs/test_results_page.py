@@ -14,6 +14,7 @@ from benchgate.results.rules import (
     FIELDS,
     MERGE,
     RENEW,
+    REOBSERVE,
     REPLAY,
     RESUME,
 )
@@ -26,7 +27,7 @@ RULES = {
     "merge": MERGE,
     "extend": EXTEND,
     "replay": REPLAY,
-    "reobserve": REPLAY,
+    "reobserve": REOBSERVE,
     "renew": RENEW,
 }
 CASES = {
@@ -35,6 +36,11 @@ CASES = {
     (True, False): "none is new",
 }
 """What the table says of the cases by whether a new one, and one that is gone, is a difference."""
+SCORES = {
+    "checked": "is checked",
+    "anew": "is made anew",
+    "observed": "is made anew, of a new observation",
+}
 OTHERWISE = {"believed": "is taken", "refused": "is refused", "run again": "is run again"}
 
 
@@ -60,5 +66,5 @@ def test_each_rule_is_the_one_of_the_code(way):
     assert ("or more" in same) == rule.more_trials
     either = "those of both sides" if rule.changed else "any"
     assert cases == CASES.get((rule.new, rule.gone), either)
-    assert score == {"checked": "is checked", "anew": "is made anew"}[rule.scores]
+    assert score == SCORES[rule.scores]
     assert otherwise.startswith(OTHERWISE[rule.otherwise])

@@ -44,7 +44,7 @@ def request(jobs=1, *, retries=3, max_rpm=None, max_cost_usd=None, call=None, re
 
 
 def recording(*, observed):
-    return SimpleNamespace(source=SimpleNamespace(observed=observed))
+    return SimpleNamespace(is_observed_again=observed)
 
 
 @pytest.fixture

@@ -46,11 +46,10 @@ class Player:
         except Unreadable as error:  # changed since the run began
             result = request.result("unavailable", detail=str(error))
             return TrialRecord(result=result, output_json=None, retry_after=math.inf)
-        told = record_of(file)
-        record = replace(told, scorer=None, worker=None)  # of then
+        record = replace(record_of(file), scorer=None, worker=None)  # those were of then
         if file.result.outcome not in {"scored", "rubric_error"} and not record.awaits_score:
             return record
-        is_observed_again = self.recording.source.observed
+        is_observed_again = self.recording.is_observed_again
         if is_observed_again:
             anew = {"observed": self._known(file), "http_sha256": None}
             result = record.result.model_copy(update=anew)

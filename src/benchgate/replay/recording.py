@@ -13,8 +13,7 @@ from benchgate.errors import ArtifactError, EvalError, PlanChanged, Unreadable, 
 from benchgate.ids import trial_file_name
 from benchgate.loader.observer import never
 from benchgate.loader.systems import NamedSystem
-from benchgate.results.folder import Results
-from benchgate.results.rules import REPLAY
+from benchgate.results.folder import CASES, Results
 from benchgate.wire.canonical import sha256_hex
 from benchgate.wire.files import file_sha256, read_bytes
 from benchgate.wire.parsing import MAX_JSON_BYTES
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from benchgate.audit.runs import KnownRun
     from benchgate.ids import RunPlan
     from benchgate.registry import System
+    from benchgate.results.rules import Rule
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,11 +33,13 @@ class Recording:
     """
     The trials of one system, recorded.
 
+    :param rule: by which they are taken over.
     :param folder: with the files of the trials.
     :param manifest: of the cassette; of a run, what it would be.
     """
 
     source: Replayed
+    rule: Rule
     folder: Path
     manifest: CassetteManifest
 
@@ -49,7 +51,7 @@ class Recording:
         :raises PlanChanged: with a line for each thing that it lacks or that has changed since.
         """
         then, now = self.manifest, CassetteManifest.of_run(plan, {})
-        differences = list(REPLAY.differences(then, now))
+        differences = list(self.rule.differences(then, now))
         unreadable = then.cases.keys() & set(plan.case_ids) - now.cases.keys()
         if unreadable:
             differences.append(f"cases that cannot be read any more: {few(unreadable)}")
@@ -57,7 +59,12 @@ class Recording:
         names = [trial_file_name(c, t) for c, t in keys if c in there and t < then.trial_count]
         differences += file_faults(self.folder, then.files, names)
         if differences:
-            raise PlanChanged(self.folder, differences, REPLAY.done)
+            raise PlanChanged(self.folder, differences, self.rule.done)
+
+    @property
+    def is_observed_again(self) -> bool:
+        """Whether the outputs are observed anew."""
+        return self.rule.scores == "observed"
 
     @property
     def results(self) -> Results:
@@ -99,7 +106,7 @@ class RecordedSystem(NamedSystem):
 
 
 def find_recording(
-    class_path: Path, out: Path | None, wanted: str | Path | None
+    class_path: Path, out: Path | None, wanted: str | Path | None, rule: Rule
 ) -> Recording | None:
     """
     Return what is to be replayed, if anything is.
@@ -111,27 +118,39 @@ def find_recording(
     if wanted is None:
         return None
     if isinstance(wanted, str) and not wanted.isdecimal():
-        return _of_cassette(class_path / FOLDER / wanted)
-    return _of_run(run_of_class(out, class_path.name, wanted))
+        return _of_cassette(class_path / FOLDER / wanted, rule)
+    return _of_run(run_of_class(out, class_path.name, wanted), rule)
 
 
-def _of_cassette(folder: Path) -> Recording:
+def _of_cassette(folder: Path, rule: Rule) -> Recording:
     path = folder / MANIFEST
     try:
         data = read_bytes(path, limit=MAX_JSON_BYTES)
     except Unreadable as error:
         there = sorted(found.parent.name for found in folder.parent.glob(f"[!.]*/{MANIFEST}"))
         raise Unreadable(path, f"{error.why}; known: {', '.join(there) or 'none'}") from error
-    source = Replayed(kind="cassette", name=folder.name, sha256=sha256_hex(data), seq=None)
+    source = Replayed(
+        kind="cassette",
+        name=folder.name,
+        sha256=sha256_hex(data),
+        seq=None,
+        observed=rule.scores == "observed",
+    )
     manifest = CassetteManifest.parse(path, data, "manifest of a cassette")
-    return Recording(source=source, folder=folder, manifest=manifest)
+    return Recording(source=source, rule=rule, folder=folder, manifest=manifest)
 
 
-def _of_run(run: KnownRun) -> Recording:
+def _of_run(run: KnownRun, rule: Rule) -> Recording:
     record = run.record
     if record is None:
-        raise ArtifactError(run.folder, f"cannot be replayed: it is {run.state}")
+        raise ArtifactError(run.folder, f"cannot be {rule.done}: it is {run.state}")
     sha256 = file_sha256(run.folder / RECORD_FILE, limit=MAX_JSON_BYTES)
-    source = Replayed(kind="run", name=run.folder.name, sha256=sha256, seq=record.seq)
+    source = Replayed(
+        kind="run",
+        name=run.folder.name,
+        sha256=sha256,
+        seq=record.seq,
+        observed=rule.scores == "observed",
+    )
     manifest = CassetteManifest.of_run(record.report, record.case_files)
-    return Recording(source=source, folder=run.folder / "cases", manifest=manifest)
+    return Recording(source=source, rule=rule, folder=run.folder / CASES, manifest=manifest)

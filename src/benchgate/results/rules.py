@@ -7,7 +7,7 @@ A result is one of a plan. If the plan of now is another one in a field that the
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from benchgate.cassettes.manifest import CassetteManifest
@@ -51,8 +51,8 @@ class Rule:
     :param same: the fields that must be equal.
     :param more_trials: whether a case may have more trials than are needed now.
     :param new: whether a case that is new is a difference; ``gone`` and ``changed`` likewise.
-    :param scores: what becomes of a score: it is *checked*, which is an error if the output has another one now, or
-        made *anew*.
+    :param scores: what becomes of a score: it is *checked*, which is an error if the output has another one now; made
+        *anew*; or the output is *observed* again before that.
     :param otherwise: what becomes of a result whose output does not say what it is: *believed*; *refused* unless
         somebody else says that its file is the one that was written; or *run again*, but for an error, a time limit and
         a cost: to run these again would be a second chance.
@@ -66,7 +66,7 @@ class Rule:
     new: bool = False
     gone: bool = False
     changed: bool = True
-    scores: Literal["checked", "anew"]
+    scores: Literal["checked", "anew", "observed"]
     otherwise: Literal["believed", "run again", "refused"]
     continues: bool = False
     is_part: bool = False
@@ -184,6 +184,9 @@ REPLAY: Final = Rule(
     otherwise="believed",
 )
 """The outputs of a cassette or of a recorded run, as if its system had just returned them."""
+
+REOBSERVE: Final = replace(REPLAY, done="observed again", scores="observed")
+"""The same outputs, of which the observer of the class is asked again."""
 
 RENEW: Final = Rule(
     done="renewed by a part of the cases: run all of them, or give another name",

@@ -22,6 +22,7 @@ from benchgate.loader.systems import find_system, is_address
 from benchgate.registry import FLOORS
 from benchgate.replay.recorder import CassetteRecorder
 from benchgate.replay.recording import find_recording
+from benchgate.results.rules import REOBSERVE, REPLAY
 from benchgate.training.checkpoints import CheckpointFiles, read_checkpoints
 from benchgate.wire import clock
 
@@ -163,10 +164,8 @@ class RunRequest:
         """
         anew, observe = settings.reobserve is not None, bench.task_class.observe
         wanted = settings.reobserve if anew else settings.replay
-        recording = find_recording(bench.path, settings.out, wanted)
-        if recording and anew:
-            source = recording.source.model_copy(update={"observed": True})
-            recording = replace(recording, source=source)
+        rule = REOBSERVE if anew else REPLAY
+        recording = find_recording(bench.path, settings.out, wanted, rule)
         if anew and observe is None:
             raise EvalError(f"reobserve: class {bench.name} has no observer")
         if observe and recording and not (anew or recording.manifest.observer):
@@ -246,7 +245,7 @@ class RunRequest:
 
     def observed_by(self) -> ClassObserver | None:
         """Return what observes outputs; of a replay what did, and it is not called. Errors as of loading it."""
-        if self.recording is None or self.recording.source.observed:
+        if self.recording is None or self.recording.is_observed_again:
             return self.bench.observer()
         then = self.recording.manifest.observer
         return None if then is None else ClassObserver(never, then)
