@@ -65,7 +65,9 @@ def test_a_trial_is_not_tried_again_if_that_would_take_too_long(asked, tried):
         )
         return TrialRecord(result=result, output_json=None, retry_after=asked)
 
-    record = Pacing(2, Turns(None)).run(unavailable, REQUEST, waits.append)
+    record = Pacing(2, Turns(None)).run(
+        unavailable, REQUEST, lambda seconds, _=None: waits.append(seconds)
+    )
     assert len(calls) == tried
     assert record.result.retries == tried - 1
     assert len(waits) == tried - 1  # after the last attempt nobody waits
@@ -76,7 +78,9 @@ def test_one_pace_is_shared_by_those_who_try_again_differently():
     done = TrialResult(case_id="a", trial=0, seed=0, held_out=False, outcome="not_run")
     record = TrialRecord(result=done, output_json=None)
     for retries in (0, 3):
-        Pacing(retries, turns).run(lambda _: record, REQUEST, waits.append)
+        Pacing(retries, turns).run(
+            lambda _: record, REQUEST, lambda seconds, _=None: waits.append(seconds)
+        )
     assert [round(wait) for wait in waits] == [1]
 
 

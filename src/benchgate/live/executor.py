@@ -167,7 +167,9 @@ class LiveExecutor:
                     self._changed.notify_all()
                     return job
 
-    def _pause(self, job: _Job, seconds: float) -> None:
+    def _pause(self, job: _Job, seconds: float, following: TrialRequest | None = None, /) -> None:
+        if following is not None:
+            job.request = following
         self._limit(job, math.inf)
         if self._closing.wait(seconds):
             raise _Closed

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import sys
 import tempfile
-import time
 from contextlib import closing, suppress
 from dataclasses import replace
 from functools import partial
@@ -54,7 +53,7 @@ def run_request(request: TrialRequest, bench_root: Path) -> TrialRecord:
     with worker_benches().using(key) as bench:
         assert bench is not None  # noqa: S101 - it was opened above
         run = partial(_run, bench.runner(bench.system(request.system), request.limit))
-        return Pacing(0, Turns(None)).run(run, request, time.sleep)
+        return Pacing(0, Turns(None)).run(run, request, lambda *_: None)
 
 
 def receive(

@@ -166,9 +166,13 @@ class WorkerBench:
         with self._loading:
             checkpoint = system.handed()
         own = case.for_trial(trial=attempt.trial, seed=attempt.seed, checkpoint=checkpoint)
-        request = TrialRequest(case=own, system=system.name, limit=attempt.limit, side=attempt.side)
-        request.so_far.extend(filter(None, [attempt.then]))
-        return request
+        return TrialRequest(
+            case=own,
+            system=system.name,
+            limit=attempt.limit,
+            side=attempt.side,
+            then=attempt.then,
+        )
 
     def is_modified(self, attempt: Attempt) -> bool:
         """Return whether the files of a case are not those of the run."""

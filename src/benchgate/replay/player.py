@@ -37,28 +37,32 @@ class Player:
     scorer: str
     observer: Observer | None
 
-    def run(self, request: TrialRequest) -> TrialRecord:
-        """Play one trial; it has the duration and the attempts that it had."""
-        if request.then is not None:  # its output is observed
-            return self.runner.run(request)
+    def begun(self, request: TrialRequest) -> TrialRequest | TrialRecord:
+        """Return what is left to run of a trial, whose output was recorded; or its record, if there is nothing."""
         try:
             file, _ = self.recording.results.read(request.key)
         except Unreadable as error:  # changed since the run began
             result = request.result("unavailable", detail=str(error))
             return TrialRecord(result=result, output_json=None, retry_after=math.inf)
-        record = replace(record_of(file), scorer=None, worker=None)  # those were of then
+        record = replace(record_of(file), worker=None)  # that was of then
         if file.result.outcome not in {"scored", "rubric_error"} and not record.awaits_score:
-            return record
-        is_observed_again = self.recording.is_observed_again
-        if is_observed_again:
+            return replace(record, scorer=None)
+        if self.recording.is_observed_again:
             anew = {"observed": self._known(file), "http_sha256": None}
             result = record.result.model_copy(update=anew)
             record = replace(record, result=result, observations=())
-        request.so_far.append(record)
-        again, then = self.runner.run(request), file.result
-        if is_observed_again or then.outcome != "scored" or then.left_files:
+        return replace(request, then=record, is_played=True)
+
+    def run(self, request: TrialRequest) -> TrialRecord:
+        """Observe and score what was recorded of a trial; it has the duration and the attempts that it had."""
+        again, played = self.runner.run(request), request.then
+        is_compared = request.is_played and not self.recording.is_observed_again
+        if not is_compared or played is None or played.result.outcome != "scored":
             return again
-        is_same = run_id("", [then]) == run_id("", [again.result]) or file.scorer != self.scorer
+        then = played.result
+        if then.left_files:
+            return again
+        is_same = run_id("", [then]) == run_id("", [again.result]) or played.scorer != self.scorer
         return replace(again, result=again.result.model_copy(update={"differs": not is_same}))
 
     def _known(self, file: TrialFile) -> Observed | None:

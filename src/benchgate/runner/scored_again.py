@@ -101,8 +101,7 @@ def _doubts(planned: PlannedTrials, folder: Path, side: Side, rule: Rule) -> Ite
         if reason := _unknowable(record, bench.rubric_digest, is_checked=is_checked):
             yield Doubt(name, reason, is_wrong=False)
         elif record.result.outcome == "scored":
-            request.so_far.append(record)
-            again = runner.run(request)
+            again = runner.run(request.after(record))
             if why := _difference(record.result, again.result):
                 yield Doubt(name, why, is_wrong=True)
             elif is_cost_gated:

@@ -19,7 +19,7 @@ from benchgate.loader.loaded_class import alone
 from benchgate.replay.player import Player
 from benchgate.results.folder import Results, costs_before
 from benchgate.runner.lane import Lanes, LaneTerms, connected
-from benchgate.trials.executor import TrialRequest, ended
+from benchgate.trials.executor import TrialRecord, TrialRequest, ended
 from benchgate.trials.time_limit import TrialTimeout, sleep_unlimited
 from benchgate.trials.trial import TrialRunner
 from benchgate.trials.trial_http import HttpTerms
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from benchgate.remote.cluster import Cluster
     from benchgate.runner.lane import Lane
     from benchgate.runner.settings import RunRequest
-    from benchgate.trials.executor import TrialExecutor, TrialRecord
+    from benchgate.trials.executor import TrialExecutor
     from benchgate.trials.pacing import Pacing
     from benchgate.trials.spending import Spending
     from benchgate.trials.time_limit import Backstop
@@ -254,28 +254,31 @@ class TrialService:
 
     def run(self, request: TrialRequest, *, again: bool = False) -> TrialRecord:
         """Run a trial in the calling thread, unless it is finished already; ``again``: though it is."""
-        finished = None if again else self._finished(request)
-        if finished is not None:
-            return finished
+        begun = self._begun(request, again=again)
+        if isinstance(begun, TrialRecord):
+            return begun
+        current = begun
 
-        def pause(seconds: float) -> None:
+        def pause(seconds: float, following: TrialRequest | None = None, /) -> None:
+            nonlocal current
+            current = following or current
             self.pause()
             sleep_unlimited(seconds, request.limit)
 
         lane = self._classes[request.case.task_class].lane
         paced = partial(lane.pacing.run, self._limited, pause=pause)
         try:
-            return self.keep(lane.spending.run(paced, request, pause), request)
+            return self.keep(lane.spending.run(paced, begun, pause), request)
         except TrialTimeout:  # the alarm went off after the trial ended, before it was switched off
-            return request.not_run("the time limit passed while the result was put together")
+            return current.not_run("the time limit passed while the result was put together")
 
     def submit(self, request: TrialRequest, *, again: bool = False) -> Future[TrialRecord]:
         """Run a trial of a class whose trials need not wait for their turn; see :meth:`run`."""
-        finished = None if again else self._finished(request)
-        if finished is not None:
-            return ended(finished)
+        begun = self._begun(request, again=again)
+        if isinstance(begun, TrialRecord):
+            return ended(begun)
         lane = self._classes[request.case.task_class].lane
-        return lane.submit(request, partial(self.keep, request=request))
+        return lane.submit(begun, partial(self.keep, request=request))
 
     def drop(self, future: Future[TrialRecord]) -> None:
         """Cancel a trial of which nobody is to know; when this returns its file is written, or never will be."""
@@ -308,8 +311,25 @@ class TrialService:
         self.pause()
         self._exit.close()
 
-    def _finished(self, request: TrialRequest) -> TrialRecord | None:
-        """Return a trial that a run which is resumed has finished, or a worker that died, or that is left out."""
+    def _begun(self, request: TrialRequest, *, again: bool) -> TrialRequest | TrialRecord:
+        """
+        Return what is left to run of a trial; or its record, if nothing is.
+
+        It may be there already, of the run that is resumed or a worker that died; or be left out; or be recorded.
+        """
+        there = None if again else self._there(request)
+        if there is not None and not there.awaits_score:
+            return there
+        runner = None
+        if self._runs[request.case.task_class].recording is not None:
+            runner = self._runner_of(request)
+        if isinstance(runner, Player):  # which scores all outputs, also one that awaits its score
+            begun = runner.begun(request)
+            return self.keep(begun, request) if isinstance(begun, TrialRecord) else begun
+        return request if there is None else request.after(there)
+
+    def _there(self, request: TrialRequest) -> TrialRecord | None:
+        """Return the record of a trial that is there already, perhaps without a score, or that is left out."""
         if not self._has_counted:
             self._has_counted = True
             # Of all classes before the first trial of one: they may share a cap.
@@ -323,12 +343,7 @@ class TrialService:
         if left_out is not None:
             return left_out
         results = self._classes[request.case.task_class].results
-        record = results.get(request.key) if results else None
-        if record is None or not record.awaits_score:
-            return record
-        if isinstance(self._runner_of(request), TrialRunner):  # a replay scores all outputs
-            request.so_far.append(record)
-        return None
+        return results.get(request.key) if results else None
 
     def _limited(self, request: TrialRequest) -> TrialRecord:
         over = self._backstop.over(request.limit) if self._backstop else nullcontext()

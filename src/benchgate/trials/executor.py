@@ -29,7 +29,8 @@ class TrialRequest:
     :param limit: in seconds, from the start of the trial, not from its submission.
     :param starts: a file in which whoever starts the trial notes that by a byte, if it is there.
     :param side: ``baseline`` for the system that the candidate is compared with, where both run in one session.
-    :param so_far: records of what is done of it, the last one counts: the system has answered, and is observed.
+    :param then: what is done of it: the system has answered, and may be observed; ``None``: nothing is.
+    :param is_played: whether that is in a recording, so that nothing is lost if it is not kept.
     """
 
     case: BenchCase
@@ -37,12 +38,12 @@ class TrialRequest:
     limit: float
     side: Side = "candidate"
     starts: str | None = None
-    so_far: list[TrialRecord] = field(default_factory=list, compare=False)
+    then: TrialRecord | None = field(default=None, compare=False)
+    is_played: bool = field(default=False, compare=False)
 
-    @property
-    def then(self) -> TrialRecord | None:
-        """What is done of it; ``None`` until its system has answered."""
-        return self.so_far[-1] if self.so_far else None
+    def after(self, record: TrialRecord) -> TrialRequest:
+        """Return what is left to run when this is done of the trial."""
+        return replace(self, then=record, is_played=False)
 
     @property
     def key(self) -> TrialKey:
@@ -87,7 +88,7 @@ class TrialRequest:
         cap_usd: float | None = None,
     ) -> TrialRecord:
         """Return what is recorded if nobody runs it; what its system has answered is kept."""
-        if self.then is not None:
+        if self.then is not None and not self.is_played:
             return self.then.unobserved(detail)
         told = {"detail": detail, "why": why, "cap_usd": cap_usd}
         result = self.result("not_run", retries=retries, **told)

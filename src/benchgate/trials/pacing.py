@@ -6,14 +6,15 @@ import math
 import random
 import threading
 import time
-from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from benchgate.errors import SystemUnavailable
 from benchgate.trials.planned import AFTER_VIOLATION
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from benchgate.models import TrialResult
     from benchgate.trials.executor import TrialRecord, TrialRequest
 
@@ -26,8 +27,12 @@ MAX_RETRY_AFTER: Final = 600.0
 _SPREAD: Final = random.SystemRandom()
 """A system may seed the usual one, and then all trials would wait alike."""
 
-Pause = Callable[[float], None]
-"""Waits some seconds that do not count as the trial's own, and gives it its whole time limit again."""
+
+class Pause(Protocol):
+    """Waits some seconds that do not count as the trial's own, and gives it its whole time limit again."""
+
+    def __call__(self, seconds: float, following: TrialRequest | None = None, /) -> None:
+        """Wait; ``following`` is what runs next, if more of the trial is done than before."""
 
 
 class Turns:
@@ -79,17 +84,17 @@ class Pacing:
         while True:
             if wait := self._turns.take():
                 pause(wait)
-            record, then = self._begun(run, request), request.then  # which a recording may give
-            is_over = tried == self._retries or not _is_to_be_tried(record, then)
-            if then is not None or record.goes_on:
-                request.so_far.append(record)  # with what it has used
+            record = self._begun(run, request)
+            is_over = tried == self._retries or not _is_to_be_tried(record, request.then)
+            if request.then is not None or record.goes_on:
+                request = request.after(record)  # with what it has used
             if record.goes_on:
-                pause(0.0)  # it has the whole limit again
+                pause(0.0, request)  # it has the whole limit again
                 tried = 0
             elif is_over or not self._affords(record.result):
                 break
             else:
-                pause(delay(tried, record.retry_after))
+                pause(delay(tried, record.retry_after), request)
                 tried, retries = tried + 1, retries + 1
         if not retries:
             return record

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from benchgate.models import TrialResult
     from benchgate.trials.executor import TrialRecord, TrialRequest
-    from benchgate.trials.pacing import Pause
 
 
 POLL: Final = 0.02
@@ -74,7 +73,9 @@ class Spending:
             self._spent += dearest
             return self._spent + dearest * self._in_flight <= self._share
 
-    def enter(self, request: TrialRequest, pause: Pause = time.sleep) -> TrialRecord | None:
+    def enter(
+        self, request: TrialRequest, pause: Callable[[float], None] = time.sleep
+    ) -> TrialRecord | None:
         """Wait until a trial may start, and count it as running; one that may not is returned as not run."""
         while True:
             with self._lock:
@@ -95,7 +96,10 @@ class Spending:
                 self._dearest = max(cost, self._dearest or 0.0)
 
     def run(
-        self, run: Callable[[TrialRequest], TrialRecord], request: TrialRequest, pause: Pause
+        self,
+        run: Callable[[TrialRequest], TrialRecord],
+        request: TrialRequest,
+        pause: Callable[[float], None],
     ) -> TrialRecord:
         """Run a trial in this thread if there is room for it."""
         refused = self.enter(request, pause)
