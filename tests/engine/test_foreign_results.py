@@ -105,6 +105,14 @@ def test_an_answer_that_skipped_validation_is_refused(request_of):
 
 # Scored again
 
+IMPURE = """
+from pathlib import Path
+count = Path(__file__).with_name("count")
+count.write_text(count.read_text() + "x" if count.exists() else "")
+return BenchScore(passed=True, score=1 / (1 + len(count.read_text())))
+"""
+"""Gives the same output another score each time."""
+
 
 def test_an_edited_score_of_a_run_that_is_resumed_is_refused(echo):
     echo.instead["01"] = {"answer": "no"}
@@ -120,15 +128,22 @@ def test_an_edited_score_of_a_run_that_is_resumed_is_refused(echo):
 
 
 def test_a_rubric_that_is_not_pure_is_named_when_a_run_is_resumed(echo):
-    echo.rubric("""
-        from pathlib import Path
-        count = Path(__file__).with_name("count")
-        count.write_text(count.read_text() + "x" if count.exists() else "")
-        return BenchScore(passed=True, score=1 / (1 + len(count.read_text())))
-    """)
+    echo.rubric(IMPURE)
     echo.left()
     with pytest.raises(ArtifactError, match="the rubric is not pure"):
         echo.run(resume="auto")
+
+
+def test_of_a_run_with_a_record_the_file_is_named_and_no_copy_is_left(echo):
+    echo.rubric(IMPURE)
+    echo.instead["03"] = KeyboardInterrupt()
+    with pytest.raises(KeyboardInterrupt):
+        echo.run()
+    (recorded,) = (echo.out / "runs" / "echo").glob("0*")
+    with pytest.raises(ArtifactError, match="the rubric is not pure") as error:
+        echo.run(resume="1")
+    assert str(trial(recorded)) in str(error.value)
+    assert [path for path in recorded.parent.iterdir() if path.is_dir()] == [recorded]
 
 
 def test_what_the_output_alone_does_not_score_is_run_again(echo):
