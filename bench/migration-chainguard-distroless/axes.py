@@ -288,7 +288,8 @@ def kept_settings(answer: Answer) -> dict[str, bool]:
     if folders and seen.get("folder"):
         # The program may have gone to another folder than the one that is set, or through a link.
         here = (seen["folder"], seen.get("workdir"))
-        held["WORKDIR"] = any(accepts(folders, one) for one in here)
+        none_set = not answer.final.config.workdir and not isinstance(folders, str)
+        held["WORKDIR"] = any(accepts(folders, one) for one in (*here, "" if none_set else None))
     platforms = {_BRACES.sub(r"$\1", stage.platform) for stage in answer.build.built}
     for one in sorted(expected.platforms, key=named):
         held[f"--platform={named(one)}"] = any(accepts(one, written) for written in platforms)

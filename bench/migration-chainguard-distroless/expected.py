@@ -21,7 +21,8 @@ class Need(BaseModel, frozen=True, extra="forbid"):
     A dependency that must be in the final image.
 
     :param any_of: packages, any of which satisfies it.
-    :param files: parts of paths; a copied file whose path contains one satisfies it as well.
+    :param files: parts of paths; a copied file whose path contains one satisfies it as well. Files of the base image
+        are not copied: with ``zoneinfo`` the module of that name in Python's image counts for nothing.
     """
 
     any_of: Annotated[tuple[forms.Package, ...], Field(min_length=1)]
@@ -76,7 +77,8 @@ class Expected(BaseModel, frozen=True, extra="forbid"):
     :param target: the stage that is built, as ``docker build --target``; without it the last.
     :param build_args: what the builder is given, as ``docker build --build-arg``.
     :param modes: rights of files of the project, octal; without it 644.
-    :param workdir: the folders that the container may start in; without it the one that the given Dockerfile sets.
+    :param workdir: the folders that the container may start in, an empty text among them for that of the image, if the
+        answer sets none; without it the one that the given Dockerfile sets.
     :param helper_images: names of images of others that files may be copied from and that may build.
     :param users: the users it may run as, of those that exist; root only if it is allowed.
     :param root_allowed: the image needs root to start.
@@ -106,7 +108,7 @@ class Expected(BaseModel, frozen=True, extra="forbid"):
     modes: dict[forms.Source, Annotated[str, Field(pattern=r"^0?[0-7]{3}$")]] = Field(
         default_factory=dict
     )
-    workdir: forms.Path | frozenset[forms.Path] | Literal["", "any"] = ""
+    workdir: forms.Path | frozenset[forms.Path | Literal[""]] | Literal["", "any"] = ""
     helper_images: frozenset[forms.OfOthers] = frozenset()
     users: frozenset[forms.Word] | Literal["any"] = "any"
     root_allowed: bool = False

@@ -11,16 +11,19 @@ import subprocess
 import tarfile
 import time
 from dataclasses import dataclass
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from _benchgate_bench.migration_chainguard_distroless.dockerfile.parser import parse
 from _benchgate_bench.migration_chainguard_distroless.dockerfile.reference import Reference
+from _benchgate_bench.migration_chainguard_distroless.dockerfile.stages import resolve
 from _benchgate_bench.migration_chainguard_distroless.forms import accepts
 
 from .content import Content
 from .standins.facts import FACTS
 from .standins.images import KEPT, LABEL, LABELLED
-from .standins.limits import limit_in
+from .standins.limits import MARKS, limit_in
 from .store import MAX_BYTES, compact
 
 if TYPE_CHECKING:
@@ -150,6 +153,8 @@ class Builder:
         """
         if self.stands_in and any(KEPT in text for text in files.values()):
             return {"built": False, "error": f"it names {KEPT}, which only stand-ins have"}
+        if self.stands_in and any(mark in text for text in files.values() for mark in MARKS):
+            return {"built": False, "error": "it says stand-in, as only stand-ins do"}
         for path, text in files.items():
             there = folder / path
             there.parent.mkdir(parents=True, exist_ok=True)
@@ -175,7 +180,8 @@ class Builder:
         image = named.read_text().strip()
         try:
             packages = self._packages() if self.stands_in else None
-            return _shown(self._run(image, Content(files, wanted, packages)))
+            base = partial(self._files_of, base_of(files["Dockerfile"], wanted))
+            return _shown(self._run(image, Content(files, wanted, packages, base)))
         finally:
             self.run("rmi", "-f", image)
 
@@ -221,6 +227,18 @@ class Builder:
         if not isinstance(found, dict):
             raise Unavailable("load the stand-ins: tools/record_observations.py --load")
         return found
+
+    @cache  # noqa: B019 - a builder is a value, and there is one
+    def _files_of(self, image: str) -> frozenset[str]:
+        """Return the paths of an image's files, without the first slash; an image is seldom asked about."""
+        if image == "scratch":
+            return frozenset()
+        box = self.run("create", image, "/none", check=True).stdout.strip().splitlines()[-1]
+        try:
+            with self._stream("export", box) as tar:
+                return frozenset(info.name.removeprefix("./").rstrip("/") for info in tar)
+        finally:
+            self.run("rm", "-f", box)
 
     def _run(self, image: str, content: Content) -> dict[str, Any]:
         found = self.inspect(image)
@@ -310,6 +328,11 @@ class Builder:
     def inspect(self, name: str) -> Any:
         """Return what the program says of an image or a container."""
         return json.loads(self.run("inspect", name, check=True).stdout)[0]
+
+
+def base_of(dockerfile: str, wanted: Mapping[str, Any]) -> str:
+    """Return the image that the image of a Dockerfile starts from."""
+    return resolve(parse(dockerfile), wanted["target"], wanted.get("args", {})).final.root_base
 
 
 def _live(pid: int, argv: list[str]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from _benchgate_bench.migration_chainguard_distroless.harms import secrets
 from .standins.images import HELD, INSTALLED, digest_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     Packages = Mapping[str, Mapping[str, str]]
 
@@ -38,12 +38,17 @@ class Content:
     :param wanted: what :func:`.build.asked` returns.
     :param packages: of stand-ins, the digests of the files that a package brings, by their paths; None for images of
         Chainguard's own, which list their packages and files in a database.
+    :param base: returns the files of the base image; what is copied is beside them.
     """
 
     def __init__(
-        self, files: Mapping[str, str], wanted: Mapping[str, Any], packages: Packages | None
+        self,
+        files: Mapping[str, str],
+        wanted: Mapping[str, Any],
+        packages: Packages | None,
+        base: Callable[[], frozenset[str]] = frozenset,
     ) -> None:
-        self.wanted, self.packages = wanted, packages
+        self.wanted, self.packages, self.base = wanted, packages, base
         self._brought = {path for held in (packages or {}).values() for path in held}
         self._digests: dict[str, str] = {}
         self.unneeded = {p: files[p].encode() for p in wanted["unneeded"] if files.get(p)}
@@ -104,8 +109,7 @@ class Content:
         unmet = [
             any_of[0]
             for any_of, parts in wanted["needs"]
-            if not packages & set(any_of)
-            and not any(part in path for part in parts for path in paths)
+            if not packages & set(any_of) and not self._is_copied(parts)
         ]
         asked = {name for any_of, _ in wanted["needs"] for name in any_of} | {*wanted["allowed"]}
         counts = wanted["allowed"] != ANY
@@ -119,6 +123,11 @@ class Content:
             "shells": [] if wanted["shell_needed"] else _few(shells),
             **{kind: _few(found) for kind, found in self.found.items()},
         }
+
+    def _is_copied(self, parts: Iterable[str]) -> bool:
+        """Return whether a file was copied whose path contains one of some texts."""
+        found = {name for name in self.names for part in parts if part in f"/{name}"}
+        return bool(found) and not found <= self.base()
 
     def _installed(self) -> tuple[set[str], set[str]]:
         """Return the packages of which all is there: those that the base image has, and those that a step added."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +12,7 @@ from _benchgate_bench.migration_chainguard_distroless.axes import Answer
 from _benchgate_bench.migration_chainguard_distroless.dockerfile.parser import parse
 from _benchgate_bench.migration_chainguard_distroless.dockerfile.stages import Build, resolve
 from _benchgate_bench.migration_chainguard_distroless.expected import Expected
+from _benchgate_bench.migration_chainguard_distroless.observers.standins import images
 from _benchgate_bench.migration_chainguard_distroless.observers.store import stored
 from _benchgate_bench.migration_chainguard_distroless.project import DOCKERFILE, read_input
 from _benchgate_bench.migration_chainguard_distroless.rubric import MigrationRubric
@@ -117,3 +120,29 @@ def answer(
     wanted = Expected.model_validate(asked)
     given = before or {DOCKERFILE: "FROM scratch\n"}
     return Answer(build(text), wanted, given, {DOCKERFILE: text}, seen or {"built": True})
+
+
+def stood_in(
+    tmp_path: Path, name: str, files: Mapping[str, str], script: str, other: Mapping[str, str] = {}
+) -> str:
+    """
+    Run a script in the folder ``project`` with a stand-in as the program of its name, and return what is said.
+
+    :param other: texts of the stand-in, each with what takes its place.
+    """
+    program = (images.HERE / "scripts" / name).read_text().replace(images.KEPT, f"{tmp_path}/kept")
+    for text, instead in other.items():
+        assert text in program
+        program = program.replace(text, instead)
+    for path, text in {**files, f"bin/{name}": program}.items():
+        there = tmp_path / path
+        there.parent.mkdir(parents=True, exist_ok=True)
+        there.write_text(text)
+        there.chmod(0o755)
+    (tmp_path / "project").mkdir(exist_ok=True)
+    env = {**os.environ, "PATH": f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}"}
+    done = subprocess.run(  # noqa: S603 - what is tested
+        ["/bin/sh", "-c", script], env=env, cwd=tmp_path / "project",
+        capture_output=True, text=True, errors="replace", check=False,
+    )  # fmt: skip
+    return done.stderr + done.stdout

@@ -110,6 +110,8 @@ def test_users_that_a_case_allows():
         ({"workdir": "/srv"}, {"folder": "/app"}, False),
         ({"workdir": ["/srv", "/app"]}, {"folder": "/app"}, True),
         ({"workdir": ["/srv", "/app"]}, {"folder": "/a"}, False),
+        # As the image has it, for the answer sets none.
+        ({"workdir": ["/srv", ""]}, {"folder": "/a"}, True),
         ({"workdir": "any"}, {"folder": "/a"}, True),
         # What is set, where the program has gone to another.
         ({"workdir": "/srv"}, {"folder": "/", "workdir": "/srv"}, True),
@@ -123,6 +125,13 @@ def test_settings_that_a_case_accepts(expects, held, kept):
     one = answer(text, seen(argv=["x"], **held), ROOTS, **expects)
 
     assert (axes(one)["settings_kept"] == 1.0) is kept
+
+
+def test_the_folder_of_the_image_is_another_than_one_that_is_set():
+    text = f"FROM {FREE}/python:latest\nWORKDIR /a\n"
+    one = answer(text, seen(argv=["x"], folder="/a"), ROOTS, workdir=["/srv", ""])
+
+    assert axes(one)["settings_kept"] == 0.0
 
 
 @pytest.mark.parametrize(

@@ -125,6 +125,7 @@ def refused(**held):
         ({"workdir": "/app/"}, True),
         ({"workdir": "any"}, False),
         ({"workdir": ["app"]}, True),
+        ({"workdir": ["/app", ""]}, False),
         ({"files": ["*/app"]}, False),
         ({"files": [[]]}, True),
         ({"users": "any"}, False),

@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, Any, Final
 from _benchgate_bench.migration_chainguard_distroless.dockerfile.reference import Reference
 from _benchgate_bench.migration_chainguard_distroless.observers.standins.images import (
     KEPT,
-    PACKAGES,
     PACKED,
     Root,
 )
@@ -72,7 +71,6 @@ def _over(made: StandIns, pythons: Sequence[Path], projects: Sequence[Path]) -> 
         over[name].put(f"{below}/usr/bin/{program}", found)
         over[name].library(found, below=below)
     over["apk"].put(f"{openssl}/usr/lib/ssl/openssl.cnf", Path("/etc/ssl/openssl.cnf"), 0o644)
-    over["apk"].put(f"{KEPT}/packages", f"{PACKAGES}openssl\n".encode())
     mods = [path.read_text("utf-8") for path in _found(projects, "go.mod")]
     if not any(re.search(r"(?m)^require\b", text) for text in mods):
         for path in (*wheels.glob("go/bin/*"), *wheels.glob("go/pkg/tool/*/*")):

@@ -64,6 +64,9 @@ def main() -> int:
         from _benchgate_bench.migration_chainguard_distroless.tools import real_tools
 
         projects, docker = [CLASS / "cases", *asked.projects], [asked.program]
+        for package, modules in images.unknown_modules(projects).items():
+            said = f"{package} may bring {', '.join(sorted(modules))}: no package is known to (brings.py)"
+            sys.stdout.write(f"{said}\n")
         made = images.StandIns(asked.load, asked.python[0], asked.node, Path(work), projects)
         if asked.real:
             real_tools.load_all(docker, made, asked.python, asked.projects)

@@ -13,15 +13,19 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
+
+from benchgate.loader.imports import bench_package
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 COMMIT: Final = "cd7edd236bf1738260cf528cd8886f5353c3a3b8"
-FACTS: Final = Path(__file__).resolve().parent.parent / "observers/standins/facts.json"
+CLASS: Final = Path(__file__).resolve().parent.parent
+FACTS: Final = CLASS / "observers/standins/facts.json"
 SHELLS: Final = ("bash", "bash-binsh", "busybox", "dash", "dash-binsh", "zsh")
-HELD: Final = (
-    "binutils", "ca-certificates-bundle", "curl", "dumb-init", "pnpm", "tini", "tzdata", "uv", "yarn",
-)  # fmt: skip
-"""The packages that a stand-in has, or that a case may ask for."""
+HELD: Final = ("ca-certificates-bundle", "dumb-init", "pnpm", "tini", "tzdata")
+"""The packages that a stand-in has, or that a case may ask for, beside those whose programs or libraries are known."""
 
 ASSUMED: Final = {"chainguard-base": "wolfi-base"}
 """Images that the commit does not have, and the one that each is assumed to equal."""
@@ -29,24 +33,32 @@ ASSUMED: Final = {"chainguard-base": "wolfi-base"}
 
 def main() -> None:
     """Write the facts."""
-    clone = sys.argv[1]
+    with bench_package(CLASS.parent):
+        from _benchgate_bench.migration_chainguard_distroless.observers.standins import brings
+
+        write(sys.argv[1], brings)
+
+
+def write(clone: str, brings: Any) -> None:
+    """Write the facts about the images of a clone, with the packages that the tables have."""
     names = _git(clone, "ls-tree", "-r", "--name-only", COMMIT, "images/").splitlines()
     found: dict[str, Any] = {}
     for path in (one for one in names if one.endswith("/locked_config.json")):
         held = json.loads(_git(clone, "show", f"{COMMIT}:{path}"))
         for repository, locks in held["repoTags"].items():
             for lock in (name for name, tags in locks.items() if "latest" in tags):
-                found[repository.rpartition("/")[2]] = facts(held["imageLocks"][lock])
+                found[repository.rpartition("/")[2]] = facts(held["imageLocks"][lock], brings)
     found |= {name: found[like] for name, like in ASSUMED.items() if name not in found}
     lines = [f'"{name}": {json.dumps(found[name])}' for name in sorted(found)]
     FACTS.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
 
 
-def facts(lock: dict[str, Any]) -> dict[str, Any]:
+def facts(lock: dict[str, Any], brings: Any) -> dict[str, Any]:
     """Return what a lock says of its image; what is as usual is left out."""
     config, dev = _config(lock, "configs"), _config(lock, "devConfigs")
-    packages, accounts = _packages(config), config["accounts"]
-    more = _packages(dev) & {*SHELLS, *HELD} - packages if dev else ()
+    held = {*HELD, *brings.PROGRAMS, *brings.LIBRARIES}
+    packages, accounts = _packages(config, brings.plain), config["accounts"]
+    more = _packages(dev, brings.plain) & {*SHELLS, *held} - packages if dev else ()
     found = {
         "entrypoint": shlex.split(config["entrypoint"]["command"]),
         "cmd": shlex.split(config["cmd"]),
@@ -55,7 +67,7 @@ def facts(lock: dict[str, Any]) -> dict[str, Any]:
         "workdir": config["work-dir"] or "/",
         "shells": sorted(packages & set(SHELLS)),
         "apk": "apk-tools" in packages,
-        "holds": sorted(packages & set(HELD)),
+        "holds": sorted(packages & held),
         "env": dict(sorted((config["environment"] or {}).items())),
         "dev": sorted(more),
     }
@@ -69,9 +81,9 @@ def _config(lock: dict[str, Any], kind: str) -> Any:
     return json.loads(text)["config"] if text else {}
 
 
-def _packages(config: dict[str, Any]) -> set[str]:
+def _packages(config: dict[str, Any], plain: Callable[[str], str]) -> set[str]:
     names = {text.partition("=")[0] for text in config["contents"]["packages"]}
-    return names | {"pnpm" for name in names if name.startswith("pnpm-")}
+    return names | {plain(name) for name in names}
 
 
 def _git(clone: str, *words: str) -> str:

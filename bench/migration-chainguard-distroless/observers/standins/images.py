@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import gzip
 import hashlib
 import io
 import json
@@ -10,6 +12,7 @@ import posixpath
 import re
 import stat
 import subprocess
+import sys
 import tarfile
 import zipfile
 from dataclasses import dataclass, field
@@ -18,6 +21,7 @@ from typing import TYPE_CHECKING, Final
 
 from _benchgate_bench.migration_chainguard_distroless.dockerfile.reference import Reference
 
+from . import brings
 from .facts import facts_of
 
 if TYPE_CHECKING:
@@ -52,7 +56,7 @@ LABELLED: Final = "cgr.dev/chainguard/wolfi-base:latest"
 """The image whose label is read: no answer can have changed it."""
 
 HERE: Final = Path(__file__).resolve().parent
-PACKAGES: Final = (HERE / "packages.txt").read_text("utf-8")
+PACKAGES: Final = gzip.decompress((HERE / "packages.txt.gz").read_bytes()).decode()
 """The names that ``apk`` knows, one a line."""
 
 KEPT: Final = "/usr/share/standin"
@@ -68,11 +72,18 @@ _PIP: Final = (
 _PIP_CONF: Final = (
     f"[global]\nno-index = true\nfind-links = {KEPT}/wheels\ndisable-pip-version-check = true\n"
 )
+
+
+def _rows(table: Mapping[str, str]) -> bytes:
+    """Return a table as a script reads it: a name and what it brings, one a line."""
+    return "".join(f"{name} {held}".strip() + "\n" for name, held in table.items()).encode()
+
+
 BRINGS: Final[Mapping[str, _Table]] = {
     "aspnet-runtime": {"/usr/bin/dotnet": "static"},
     "dotnet-sdk": {"/usr/bin/dotnet": "dotnet", **_LINKED},
     "gcc-glibc": {"/usr/bin/gcc": "gcc", **_LINKED},
-    "go": {"/usr/bin/go": "go", "/usr/bin/gcc": "gcc", "/usr/bin/make": "limit", **_LINKED},
+    "go": {"/usr/bin/go": "go", "/usr/bin/gcc": "gcc", **_LINKED},
     "jdk": {"/usr/bin/java": "static"}, "jre": {"/usr/bin/java": "static"},
     "maven": {"/usr/bin/java": "static", "/usr/bin/mvn": "mvn", **_LINKED},
     "nginx": {
@@ -80,11 +91,14 @@ BRINGS: Final[Mapping[str, _Table]] = {
         "/etc/nginx/nginx.conf": b"events {}\nhttp { server { listen 8080; } }\n",
         "/var/log/nginx": None, "/var/lib/nginx": None, "/usr/share/nginx/html": None,
     },
-    "node": {"/usr/bin/node": "node", "/usr/bin/npm": "npm"},
+    "node": {
+        "/usr/bin/node": "node", "/usr/bin/npm": "npm", f"{KEPT}/limit": "limit", f"{KEPT}/npm": _rows(brings.NPM),
+        f"{KEPT}/pnpm": "pnpm", f"{KEPT}/yarn": "pnpm",
+    },
     "php": {"/usr/bin/php": "static", "/bin/php": "static"}, "php-dev": {"/usr/bin/composer": "composer"},
     "postgres": {"/usr/bin/docker-entrypoint.sh": "docker-entrypoint.sh", "/usr/bin/postgres-server": "static"},
     "python-dev": {"/usr/bin/pip": _PIP, "/usr/bin/pip3": _PIP, "/etc/pip.conf": _PIP_CONF.encode()},
-    "ruby": {"/usr/bin/ruby": "static", "/bin/ruby": "static"},
+    "ruby": {"/usr/bin/ruby": "static", "/bin/ruby": "static"}, "ruby-dev": {"/usr/bin/gem": "gem"},
     "rust": {"/usr/bin/cargo": "cargo", "/usr/bin/gcc": "gcc", **_LINKED},
     # Packages.
     "bash": {"/bin/bash": "bash"},
@@ -92,6 +106,8 @@ BRINGS: Final[Mapping[str, _Table]] = {
     "busybox": {"/bin/busybox": "bin/busybox", "/bin/adduser": "adduser", "/bin/addgroup": "adduser"},
     "ca-certificates-bundle": {"/etc/ssl/certs/ca-certificates.crt": b"stands in\n"},
     "pnpm": {"/usr/bin/pnpm": "pnpm"}, "uv": {"/usr/bin/uv": "uv"}, "yarn": {"/usr/bin/yarn": "pnpm"},
+    "corepack": {"/usr/bin/corepack": "corepack"},
+    "ruby-bundler": {"/usr/bin/bundle": "bundle", "/usr/bin/bundler": "bundle"},
     "tzdata": {"/usr/share/zoneinfo/UTC": b"stands in\n"},
 }  # fmt: skip
 """
@@ -99,20 +115,30 @@ What is in an image for its sake, and for that of each package that it has: at e
 is the host's, a file of Debian, a script, a text, or ``None`` for a folder that is not root's.
 """
 
-ADDED: Final[Mapping[str, _Table]] = {
+_LIBRARIES: Final = {
+    package: dict.fromkeys(found, "library")
+    for package in PACKAGES.split()
+    if (found := brings.libraries(package))
+}
+_PROGRAMS: Final = {
+    package: " ".join(found) for package in PACKAGES.split() if (found := brings.programs(package))
+}
+_STANDING: Final[Mapping[str, _Table]] = {
     "bash": BRINGS["bash"], "tini": {"/usr/bin/tini": _TINI}, "uv": BRINGS["uv"],
-    "build-base": {"/usr/bin/gcc": "gcc", **{f"/usr/bin/{one}": "limit" for one in ("ar", "g++", "ld", "make")}},
-    "shadow": {f"/usr/bin/{one}": "limit" for one in ("groupadd", "groupmod", "useradd", "usermod")},
-    "gcc": {"/usr/bin/gcc": "gcc"}, "poetry": {"/usr/bin/poetry": "poetry"},
-    "libpq": {"/usr/lib/libpq.so.5": "libpq"}, "libpq-18": {"/usr/lib/libpq.so.5": "libpq"},
+    "build-base": {"/usr/bin/gcc": "gcc"}, "gcc": {"/usr/bin/gcc": "gcc"}, "poetry": {"/usr/bin/poetry": "poetry"},
     "bind-tools": {"/usr/bin/dig": "static", "/usr/bin/host": "static"}, "openssh-client": {"/usr/bin/ssh": "static"},
-    **{one: {f"/usr/bin/{one}": "static"} for one in ("curl", "git", "jq", "rsync", "wget")},
+    **{one: {f"/usr/bin/{one}": "static"} for one in ("curl", "jq", "rsync")},
     **{one: BRINGS[one] for one in ("ca-certificates-bundle", "pnpm", "tzdata", "yarn")},
 }  # fmt: skip
+ADDED: Final[Mapping[str, _Table]] = {
+    package: {**_LIBRARIES.get(package, {}), **_STANDING.get(package, {})}
+    for package in {*_LIBRARIES, *_STANDING}
+}
 APK: Final[_Table] = {
     "/usr/bin/apk": "apk",
     f"{KEPT}/limit": "limit",
     f"{KEPT}/packages": PACKAGES.encode(),
+    f"{KEPT}/programs": _rows(_PROGRAMS),
     **_LINKED,
 }
 """What ``apk`` adds with a package, and what it needs itself."""
@@ -121,30 +147,77 @@ _RIGHTS: Final = {"/root": 0o700, "/tmp": 0o1777, "/run": 0o777}  # noqa: S108
 _FOREIGN: Final = ("dpkg", "dpkg-deb", "rpm", "rpm2cpio", "start-stop-daemon", "su", "passwd")
 _LEFT: Final = ("__pycache__", "idlelib", "site-packages", "test", "tests", "tkinter")
 _MODULE: Final = """
+import sys
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+
 __version__ = {version!r}
 
 
 def main():
-    import sys, time
+    import time
     print(sys.argv)
     sys.stdout.flush()
     time.sleep(60)
 
 
 class _Any:
+    def __init__(self, *words, **more):
+        pass
+
     def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
         return self
 
     def __call__(self, *words, **more):
         return self
+
+    def __iter__(self):
+        return iter(())
+
+    def __getitem__(self, key):
+        return self
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        return None
 
 
 def __getattr__(name):
     if name.startswith("__"):
         raise AttributeError(name)
     return _Any()
+
+
+class _Below:
+    def find_spec(self, name, path=None, target=None):
+        return ModuleSpec(name, self, is_package=True) if name.startswith(__name__ + ".") else None
+
+    def create_module(self, spec):
+        made = ModuleType(spec.name)
+        made.__getattr__ = __getattr__
+        return made
+
+    def exec_module(self, module):
+        pass
+
+
+sys.meta_path.append(_Below())
 """
-"""What a package of Python holds: anything that is asked of it."""
+"""What a package of Python holds: anything that is asked of it, and whatever module below it."""
+
+_UNKNOWN: Final = """
+import os
+import sys
+
+sys.stderr.write("stand-in limit: module\\n")
+sys.stderr.flush()
+os._exit(70)
+"""
+"""A module that a project imports, and of which nobody knows what package it is of."""
 
 _TOOLS: Final = (
     "uv==0.9.0 poetry==2.2.1 wheel==0.45.0 setuptools==80.0.0 hatchling==1.27.0 virtualenv==20.35.0"
@@ -244,7 +317,17 @@ class StandIns:
         for name, options in {"static": ["-static"], "dynamic": []}.items():
             words = ["gcc", "-O1", *options, "-o", f"{self.work / name}", f"{HERE / 'standin.c'}"]
             subprocess.run(words, check=True)
-        (self.work / "libpq").write_bytes(b"\x7fELF")
+        (self.work / "library").write_bytes(b"\x7fELF")
+        words = [
+            "gcc",
+            "-O1",
+            "-static",
+            "-DLIMIT",
+            "-o",
+            f"{self.work / 'unshelled'}",
+            f"{HERE / 'standin.c'}",
+        ]
+        subprocess.run(words, check=True)
 
     def load_all(self, docker: Sequence[str]) -> None:
         """Make every stand-in and load it."""
@@ -279,9 +362,10 @@ class StandIns:
 
     def _packages(self, root: Root, facts: Facts) -> None:
         """Add the packages that an image has, each with a note, and those that its ``apk`` can add."""
+        self._lay(root, held_by(facts))
         for package in (*facts.holds, *facts.shells):
-            self._lay(root, {**BRINGS.get(package, {}), **ADDED.get(package, {})})
             root.put(f"{HELD}/{package}", f"{package}\n".encode())
+        self._lay(root, lacking(root, facts))
         if facts.apk:
             self._lay(root, APK)
             for package, brought in ADDED.items():
@@ -299,7 +383,7 @@ class StandIns:
 
     def _lay(self, root: Root, table: _Table, below: str = "") -> None:
         """Add what a table has: what was compiled, a program of the host or of Debian, or a script."""
-        made = {name: self.work / name for name in ("static", "dynamic", "libpq")}
+        made = {name: self.work / name for name in ("static", "dynamic", "library", "unshelled")}
         made |= {"node": self.node, "bash": Path("/bin/bash").resolve()}
         for path, held in table.items():
             if not isinstance(held, str):
@@ -334,8 +418,29 @@ class StandIns:
         for path in (library / "site-packages").iterdir():
             if path.name.partition("-")[0] == "pip":
                 root.tree(f"{there}/site-packages/{path.name}", path)
+        unknown = unknown_modules(self.projects)
         for name, version in wheels(self.projects).items():
-            root.put(*wheel(name, version))
+            root.put(*wheel(name, version, unknown.get(name, ())))
+
+
+def held_by(facts: Facts) -> _Table:
+    """Return what stands in for the packages that an image has."""
+    tables = (
+        {**BRINGS.get(package, {}), **ADDED.get(package, {})}
+        for package in (*facts.holds, *facts.shells)
+    )
+    return {path: held for table in tables for path, held in table.items()}
+
+
+def lacking(root: Mapping[str, object], facts: Facts) -> _Table:
+    """Return the programs that an image has by its packages and that nothing stands in for, each as what says so."""
+    said = "limit" if facts.shells else "unshelled"
+    return {
+        f"/usr/bin/{name}": said
+        for package in facts.holds
+        for name in brings.programs(package)
+        if not any(f"{folder}/{name}" in root for folder in ("/bin", "/usr/bin", "/usr/sbin"))
+    }
 
 
 def digest_of(data: bytes) -> str:
@@ -347,23 +452,66 @@ def wheels(projects: Iterable[Path]) -> dict[str, str]:
     """Return the packages of Python that projects ask for, each with a version that they accept."""
     found = dict(_PINNED.findall(_TOOLS))
     for project in projects:
-        for path in sorted(project.rglob("*")):
-            if path.name.startswith("requirements") or path.name == "pyproject.toml":
-                text = path.read_text("utf-8")
-                if path.suffix == ".txt":
-                    found |= {name.lower(): "1.0" for name in _BARE.findall(text)}
-                found |= {name.lower(): version for name, version in _PINNED.findall(text)}
+        found |= _asked(project)
     return found
 
 
-def wheel(name: str, version: str) -> tuple[str, bytes]:
-    """Return the path of a wheel, and the wheel: one module of that name, and for those that have one a program."""
+def _asked(project: Path) -> dict[str, str]:
+    found = dict[str, str]()
+    for path in sorted(project.rglob("*")):
+        if path.name.startswith("requirements") or path.name == "pyproject.toml":
+            text = path.read_text("utf-8")
+            if path.suffix == ".txt":
+                found |= {name.lower(): "1.0" for name in _BARE.findall(text)}
+            found |= {name.lower(): version for name, version in _PINNED.findall(text)}
+    return found
+
+
+def unknown_modules(folders: Iterable[Path]) -> dict[str, set[str]]:
+    """
+    Return modules that a project imports and that no package is known for, for each package that it asks for.
+
+    Any of these may bring it, or what one of these needs.
+    """
+    found: dict[str, set[str]] = {}
+    for project in (one for folder in folders for one in folder.glob("*/input")):
+        asked, texts = _asked(project), [path.read_text("utf-8") for path in project.rglob("*.py")]
+        own = {path.stem for path in project.rglob("*")}
+        known = {module for name in asked for module in brings.modules(name)}
+        strange = {name for text in texts for name in _imported(text)} - own - known
+        strange -= sys.stdlib_module_names
+        for name in asked:
+            found.setdefault(name, set()).update(strange)
+    return {name: held for name, held in found.items() if held}
+
+
+def _imported(text: str) -> set[str]:
+    """Return the first words of the modules that a text of Python imports, none of one that cannot be read."""
+    try:
+        parts = list(ast.walk(ast.parse(text)))
+    except SyntaxError:
+        return set()
+    names = [one.name for part in parts if isinstance(part, ast.Import) for one in part.names]
+    names += [
+        part.module or "" for part in parts if isinstance(part, ast.ImportFrom) and not part.level
+    ]
+    return {name.partition(".")[0] for name in names}
+
+
+def wheel(name: str, version: str, unknown: Iterable[str] = ()) -> tuple[str, bytes]:
+    """
+    Return the path of a wheel, and the wheel: the modules of a package, and for those that have one a program.
+
+    :param unknown: modules that it may have as well.
+    """
     module = re.sub(r"[^a-z0-9]+", "_", name.lower())
+    modules = brings.modules(name)
     head, script = f"{module}-{version}", HERE / "scripts" / module
-    about = f"{head}.dist-info"
-    files = {
-        f"{module}/__init__.py": _MODULE.format(version=version),
-        f"{module}/__main__.py": f"from {module} import main\n\nmain()\n",
+    about, program = f"{head}.dist-info", brings.SCRIPTS.get(name.lower(), name)
+    files = {f"{one}/__init__.py": _MODULE.format(version=version) for one in modules}
+    files |= {f"{one}/__main__.py": f"from {one} import main\n\nmain()\n" for one in modules}
+    files |= {f"{one}.py": _UNKNOWN for one in unknown}
+    files |= {
         f"{about}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n",
         f"{about}/WHEEL": "Wheel-Version: 1.0\nGenerator: standin\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
         f"{about}/RECORD": "",
@@ -372,7 +520,7 @@ def wheel(name: str, version: str) -> tuple[str, bytes]:
         text = script.read_text().replace("#!/usr/bin/env python3", "#!python")
         files[f"{head}.data/scripts/{module}"] = text
     else:
-        files[f"{about}/entry_points.txt"] = f"[console_scripts]\n{name} = {module}:main\n"
+        files[f"{about}/entry_points.txt"] = f"[console_scripts]\n{program} = {modules[0]}:main\n"
     held = io.BytesIO()
     with zipfile.ZipFile(held, "w") as out:
         for path, text in files.items():
