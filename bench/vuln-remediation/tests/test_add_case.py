@@ -27,7 +27,7 @@ from _benchgate_bench.vuln_remediation.tests.support import (
     solved,
 )
 from _benchgate_bench.vuln_remediation.tools import add_case, cassettes, npm, registry
-from _benchgate_bench.vuln_remediation.tools.freeze import freeze, render
+from _benchgate_bench.vuln_remediation.tools.freeze import freeze, render, unresolved
 from _benchgate_bench.vuln_remediation.tools.propose import propose
 from _benchgate_bench.vuln_remediation.tools.records import RecordError, facts_of, read_record
 
@@ -186,6 +186,37 @@ def test_no_system_without_care_passes_on_what_was_frozen_if_it_does_not_on_all_
     for name, system in {**CARELESS, "blind-override": SYSTEMS["blind-override"]}.items():
         if score_of(small, system(small)).passed:
             assert score_of(case, system(case)).passed, name
+
+
+@pytest.mark.parametrize(
+    ("entry", "lacking"),
+    [
+        ({}, []),
+        ({"dependencies": {"b": "^1.0.0", "other": "npm:b@1"}}, []),
+        ({"dependencies": {"b": "^2.0.0"}}, ["b@^2.0.0"]),
+        ({"dependencies": {"c": "*"}}, ["c@*"]),
+        ({"dependencies": {"b": "npm:c@1"}}, ["c@1"]),
+        ({"peerDependencies": {"c": "*"}}, ["c@*"]),
+        ({"peerDependencies": {"c": "*"}, "peerDependenciesMeta": {"c": {"optional": True}}}, []),
+        ({"optionalDependencies": {"c": "*"}}, []),
+    ],
+)
+def test_what_npm_needs_of_a_version_is_offered_too(entry, lacking):
+    packages = {"a": {"versions": {"1.0.0": entry}}, "b": {"versions": {"1.0.0": {}}}}
+
+    assert unresolved(packages) == [("a", "1.0.0", asked) for asked in lacking]
+
+
+def test_a_case_whose_locked_versions_cannot_be_resolved_is_refused(tmp_path):
+    case = load(LODASH)
+    held = json.loads((case.input_path / "registry.json").read_text())
+    del held["packages"]["ms"]
+    metadata = tmp_path / "metadata.json"
+    metadata.write_text(json.dumps(held))
+    options = argparse.Namespace(project=case.input_path, metadata=metadata, tests=None, joining=[])
+
+    with pytest.raises(RecordError, match=r"what is locked: debug 4\.3\.4 needs ms@2\.1\.2"):
+        add_case._write_input(tmp_path / "input", options, named_in(case))
 
 
 def named_in(case):

@@ -21,6 +21,7 @@ from _benchgate_bench.vuln_remediation.tests.support import (
     expected_folder,
     load,
 )
+from _benchgate_bench.vuln_remediation.tools.freeze import unresolved
 from _benchgate_bench.vuln_remediation.tools.propose import NAMES
 from _benchgate_bench.vuln_remediation.tools.records import facts_of, read_record
 
@@ -84,6 +85,14 @@ def test_the_input_is_whole_and_hit_by_its_advisory_or_known_not_to_be(case_id):
     told, fields = read_expected(expected_folder(case_id)), ("ghsa", "package", "vulnerable_range")
     also = [{key: one[key] for key in fields} for one in advisory.get("also", [])]
     assert also == [one.model_dump() for one in (*told.also, *told.no_fix)]
+
+
+@pytest.mark.parametrize("case_id", CASES)
+def test_every_version_that_is_offered_can_be_resolved(case_id):
+    """Else npm ends with ETARGET, or an answer by the real registry has a version that the rubric does not know."""
+    registry = Registry.load(load(case_id).input_path / "registry.json")
+
+    assert unresolved(registry.packages) == []
 
 
 @pytest.mark.parametrize("case_id", CASES)

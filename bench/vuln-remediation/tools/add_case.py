@@ -17,9 +17,10 @@ is kept in ``tests/answers/``. ``--leaving`` is a dependency that no version hel
 What it writes: the case, with fix class and bounds proposed from the right answer and from what npm does; the
 cassette, by the recorded versions of npm and Node.js only; the record, and its entry in ``advisories.json``. Other
 cases do not change: each knows the advisories of its day. Then it scores the answers that are known, and takes the case
-back if the right one does not pass or is said to do harm. It prints which of the careless systems pass, and whether
-``npm audit fix --force`` does: such a case is marked easy, whatever was said. It ends with what a person has to decide
-about this case.
+back if the right one does not pass or is said to do harm, or if the metadata lacks what a locked version needs: every
+version that a case offers can be resolved with what else it offers. It prints which of the careless systems pass, and
+whether ``npm audit fix --force`` does: such a case is marked easy, whatever was said. It ends with what a person has to
+decide about this case.
 """
 
 from __future__ import annotations
@@ -188,9 +189,10 @@ def _careless(case_id: str, npm: Any) -> list[str]:
 
 
 def _write_input(folder: Path, given: argparse.Namespace, facts: list[dict[str, Any]]) -> None:
+    from _benchgate_bench.vuln_remediation.explain import listed
     from _benchgate_bench.vuln_remediation.lockfile import package_name
     from _benchgate_bench.vuln_remediation.systems.npmjson import lock_text, manifest_text
-    from _benchgate_bench.vuln_remediation.tools.freeze import render
+    from _benchgate_bench.vuln_remediation.tools.freeze import render, unresolved
 
     folder.mkdir(parents=True)
     for path in sorted(given.project.rglob("*" if given.tests else "package*.json")):
@@ -205,6 +207,9 @@ def _write_input(folder: Path, given: argparse.Namespace, facts: list[dict[str, 
             target.write_bytes(path.read_bytes())
     lock = json.loads((folder / "package-lock.json").read_text(encoding="utf-8"))
     frozen = frozen_for(lock, facts, read_metadata(given.metadata), given.joining)
+    lacking = [f"{name} {version} needs {asked}" for name, version, asked in unresolved(frozen)]
+    if lacking:
+        _stop(f"the metadata has no version for what is locked: {listed(lacking)}")
     (folder / "registry.json").write_text(render(frozen), encoding="utf-8")
     for path, entry in lock["packages"].items():
         known = frozen.get(package_name(path, entry), {"versions": {}})["versions"]

@@ -173,6 +173,28 @@ def _closed(
             kept[name].discard(version)
 
 
+def unresolved(packages: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    """
+    Return what cannot be resolved within these packages alone: package, version, and what that version asks for.
+
+    What npm goes on without is left out: optional dependencies and optional peers.
+
+    :param packages: in the form of ``registry.json``.
+    """
+    asking: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    for name, one in packages.items():
+        for version, entry in one["versions"].items():
+            needed = {key: table for key, table in entry.items() if key != "optionalDependencies"}
+            for asked in asked_for(needed):
+                asking.setdefault(asked, []).append((name, version))
+    return [
+        (*by, f"{name}@{spec}")
+        for (name, spec), listed in sorted(asking.items())
+        if not any(satisfies(one, spec) for one in packages.get(name, {"versions": {}})["versions"])
+        for by in listed
+    ]
+
+
 def freeze(
     metadata: Mapping[str, Any],
     lock: Mapping[str, Any],
