@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from .consistency import is_registry_address
 from .flags import placement
-from .lockfile import FLAGS, FOLDER, ROOT, ROOT_TABLES, package_name
+from .lockfile import AT_INSTALL, FLAGS, FOLDER, ROOT, ROOT_TABLES, package_name
 from .project import entry_text, key_of, same_json
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def forbidden(
         given = before.packages.get(path)
         found.update(_flag_codes(entry, given or {}))
         if FOLDER not in path or entry.get("link"):
-            found.update(_owner_codes(entry, given))
+            found.update(_owner_codes(entry, given, after.manifests.get(path, {})))
         elif entry_text(path, entry) not in before.entries or _is_odd(path):
             found.update(_entry_codes(path, entry, given, registry))
     if _wrongly_peer(before, after):
@@ -148,10 +148,18 @@ def _lock_codes(before: Project, after: Project) -> Iterator[str]:
 def _root_codes(before: Project, after: Project) -> Iterator[str]:
     """Yield what is wrong with the project's own entry; that it equals the manifest is checked elsewhere."""
     given, root = before.packages[ROOT], after.packages[ROOT]
-    for key in root.keys() - {"name", "version", *ROOT_TABLES}:
+    free = {"name", "version", *ROOT_TABLES, *_marks(root, after.manifest)}
+    for key in root.keys() - free:
         if not (key in given and same_json(root[key], given[key])):
             yield "code_added" if key in RUNS_CODE else "lock_key_unknown"
             yield "root_mismatch"
+
+
+def _marks(entry: Entry, manifest: Mapping[str, Any]) -> set[str]:
+    """Return the mark that npm writes into an owner's entry for its scripts; these are faults of the manifest."""
+    scripts = manifest.get("scripts")
+    runs = isinstance(scripts, dict) and any(scripts.get(name) for name in AT_INSTALL)
+    return {"hasInstallScript"} if runs and entry.get("hasInstallScript") is True else set()
 
 
 def _entry_codes(path: str, entry: Entry, given: Entry | None, registry: Registry) -> Iterator[str]:
@@ -174,9 +182,9 @@ def _flag_codes(entry: Entry, given: Entry) -> Iterator[str]:
             yield "flags_mismatch"
 
 
-def _owner_codes(entry: Entry, given: Entry | None) -> Iterator[str]:
+def _owner_codes(entry: Entry, given: Entry | None, manifest: Mapping[str, Any]) -> Iterator[str]:
     """Yield what is wrong with the entry of a workspace, or a link to one: all but what it asks for is as it was."""
-    free = FLAGS if entry.get("link") else (*FLAGS, *ROOT_TABLES)
+    free = FLAGS if entry.get("link") else (*FLAGS, *ROOT_TABLES, *_marks(entry, manifest))
     old = given or {}
     changed = {
         key

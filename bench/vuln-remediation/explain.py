@@ -16,7 +16,7 @@ MEANINGS: Final = MappingProxyType(
         "tests_pass": "the project does not install, or its tests fail",
         "target_dropped": "still vulnerable",
         "fix_class": "another kind of fix than the case accepts in full",
-        "lock_consistent": "npm would not take the files as they are, or they hold what they may not",
+        "lock_consistent": "npm would rewrite the files, they would not run, or they hold what they may not",
         "edges_in_range": "gets a dependency outside its range",
         "no_needless_override": "overridden without need, more widely or further than needed",
         "project_kept": "direct dependency lost, moved or replaced, or an override of the project",

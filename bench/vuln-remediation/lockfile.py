@@ -22,6 +22,8 @@ ROOT: Final = ""
 FOLDER: Final = "node_modules/"
 FLAGS: Final = ("dev", "optional", "devOptional", "peer")
 """Keys of an entry that say which place it has in the tree."""
+AT_INSTALL: Final = ("preinstall", "install", "postinstall")
+"""Scripts for which npm marks the entry of a package, or of a project, with ``hasInstallScript``."""
 TABLES: Final = ("peerDependencies", "dependencies", "optionalDependencies")
 """Dependency tables of an entry; if two name the same package, the later one counts."""
 ROOT_TABLES: Final = (*TABLES, "devDependencies")

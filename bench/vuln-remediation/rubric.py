@@ -146,7 +146,7 @@ class _States:
     """
     A project before and after, and what its case expects.
 
-    :param problems: the codes of what npm would not take, and of what may not be in an answer.
+    :param problems: the codes of what npm would rewrite or could not run, and of what may not be in an answer.
     :param untidy: something was added or edited that nothing acts on.
     :param further: names of files beyond the two, and beyond the code that may be edited.
     :param seen: what was observed of the answer.

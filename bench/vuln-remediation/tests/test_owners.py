@@ -36,8 +36,10 @@ FIELDS = {
 }  # fmt: skip
 
 
-def planted(owner, key, value):
+def planted(owner, key, value, *, marked=False):
     output = solved(WORKSPACES)
+    if marked:
+        output.packages[owner]["hasInstallScript"] = True
     if owner:
         held = json.loads(output.further[NAME])
         output.further[NAME] = json.dumps({**held, key: value})
@@ -88,6 +90,19 @@ def test_no_key_of_the_entry_of_an_owner_or_of_its_link_is_excused(path, key, va
     assert not result.passed
     assert ("code_added" in result.failure_modes) is (key in RUN)
     assert ("foreign_address" in result.failure_modes) is (key == "resolved")
+
+
+@pytest.mark.parametrize("owner", ["", API])
+def test_the_mark_that_npm_writes_for_a_script_is_no_further_fault(owner):
+    """The script is a fault: it runs, and nobody asked for it."""
+    scripts = {"preinstall": "npx x"}
+    alone, marked = (
+        planted(owner, "scripts", scripts),
+        planted(owner, "scripts", scripts, marked=True),
+    )
+
+    assert marked.failure_modes == alone.failure_modes
+    assert "code_added" in alone.failure_modes
 
 
 def test_a_workspace_does_not_go():

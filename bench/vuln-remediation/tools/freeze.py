@@ -5,7 +5,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final
 
-from _benchgate_bench.vuln_remediation.lockfile import has_address, package_name, split_alias
+from _benchgate_bench.vuln_remediation.lockfile import (
+    AT_INSTALL,
+    has_address,
+    package_name,
+    split_alias,
+)
 from _benchgate_bench.vuln_remediation.metadata import NODE_VERSION
 from _benchgate_bench.vuln_remediation.ranges import runs_on
 from _benchgate_bench.vuln_remediation.semver import (
@@ -24,7 +29,6 @@ KEPT: Final = (
     "dependencies", "optionalDependencies", "peerDependencies", "peerDependenciesMeta", "engines", "os", "cpu", "libc",
     "hasInstallScript", "hasShrinkwrap", "bundleDependencies", "deprecated",
 )  # fmt: skip
-_AT_INSTALL: Final = ("preinstall", "install", "postinstall")
 _RESOLVED: Final = ("dependencies", "optionalDependencies", "peerDependencies")
 
 
@@ -45,7 +49,7 @@ def frozen_entry(name: str, manifest: Mapping[str, Any]) -> dict[str, Any]:
     else:
         entry.pop("dependencies", None)
     scripts = manifest.get("scripts")
-    if isinstance(scripts, dict) and any(scripts.get(name) for name in _AT_INSTALL):
+    if isinstance(scripts, dict) and any(scripts.get(name) for name in AT_INSTALL):
         entry["hasInstallScript"] = True
     licence = manifest.get("license")
     if licence := licence.get("type", licence) if isinstance(licence, dict) else licence:
