@@ -206,6 +206,30 @@ def test_what_a_tool_cannot_do_here_is_said(tmp_path, name, script, said):
     assert said in stood_in(tmp_path, name, {}, script)
 
 
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        ("poetry run send -m mailer --interval 30", "/project/.venv: -m mailer --interval 30"),
+        ("mkdir below; cd below; poetry run send", "/project/.venv:"),
+        ("poetry run env", "/project/.venv/bin:"),
+        ("poetry run gone", "Command not found: gone"),
+        ("poetry run serve", "stand-in limit: poetry-verb"),
+        ("poetry shell", "stand-in limit: poetry-verb"),
+        ("rm pyproject.toml; poetry run send", "could not find a pyproject.toml file"),
+        ("touch poetry.lock; poetry install && echo done", "done"),
+    ],
+)
+def test_poetry_runs_a_program_in_the_environment_of_the_project(tmp_path, script, said):
+    files = {
+        "project/pyproject.toml": '[project]\ndependencies = []\n[project.scripts]\nserve = "a:b"\n',
+        "project/.venv/bin/python": "",
+        "project/.venv/bin/send": '#!/bin/sh\necho "$VIRTUAL_ENV: $*"\n',
+    }
+    env = f"export HOME={tmp_path}; unset VIRTUAL_ENV; "
+
+    assert said in stood_in(tmp_path, "poetry", files, env + script)
+
+
 def installed(tmp_path, names, extra=()):
     """Unpack wheels, and return the folder."""
     for name in names:

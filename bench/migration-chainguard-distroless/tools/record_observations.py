@@ -106,13 +106,13 @@ def record(jobs: int, *, again: bool) -> int:
     from _benchgate_bench.migration_chainguard_distroless.tools.answers import answers, task
 
     images = build.source()
-    known = {} if again else store.stored(images)
+    known = store.stored(images)
     needed: dict[str, Any] = {}
     for name, case, files in answers():
         key, *more = task(case, files)
         needed.setdefault(key, (name, *more))
-    kept = {key: known[key] for key in needed.keys() & known.keys()}
-    waiting = {key: one for key, one in needed.items() if key not in known}
+    kept = {} if again else {key: known[key] for key in needed.keys() & known.keys()}
+    waiting = {key: one for key, one in needed.items() if key not in kept}
     failed = 0
     with ThreadPoolExecutor(jobs) as pool:
         futures = {key: pool.submit(build.built, *one[1:]) for key, one in waiting.items()}

@@ -33,7 +33,7 @@ LIMITS: Final = MappingProxyType(
         "mvn-property": "names the archive by a property that the project does not have itself",
         "npm-global": "installs a package of npm for everybody, whose programs nobody listed",
         "npm-program": "runs a script with the program of a package",
-        "poetry-verb": "runs another command of poetry than config, install, sync and export",
+        "poetry-verb": "runs another command of poetry than config, install, sync, run and export",
         "program": "runs a program of the image or of a package, and nothing stands in for it",
         "ruby-program": "runs a program of a gem",
         "uv-verb": "runs another command of uv than venv, pip install and sync",
