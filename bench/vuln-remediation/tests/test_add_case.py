@@ -198,7 +198,7 @@ def test_no_system_without_care_passes_on_what_was_frozen_if_it_does_not_on_all_
         ({"dependencies": {"b": "npm:c@1"}}, ["c@1"]),
         ({"peerDependencies": {"c": "*"}}, ["c@*"]),
         ({"peerDependencies": {"c": "*"}, "peerDependenciesMeta": {"c": {"optional": True}}}, []),
-        ({"optionalDependencies": {"c": "*"}}, []),
+        ({"optionalDependencies": {"c": "*"}}, ["c@*"]),
     ],
 )
 def test_what_npm_needs_of_a_version_is_offered_too(entry, lacking):

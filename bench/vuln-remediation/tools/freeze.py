@@ -181,15 +181,14 @@ def unresolved(packages: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     """
     Return what cannot be resolved within these packages alone: package, version, and what that version asks for.
 
-    What npm goes on without is left out: optional dependencies and optional peers.
+    Optional dependencies count: npm goes on without them, but writes another lock than with the real registry.
 
     :param packages: in the form of ``registry.json``.
     """
     asking: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for name, one in packages.items():
         for version, entry in one["versions"].items():
-            needed = {key: table for key, table in entry.items() if key != "optionalDependencies"}
-            for asked in asked_for(needed):
+            for asked in asked_for(entry):
                 asking.setdefault(asked, []).append((name, version))
     return [
         (*by, f"{name}@{spec}")
