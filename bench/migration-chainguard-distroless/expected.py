@@ -93,7 +93,8 @@ class Expected(BaseModel, frozen=True, extra="forbid"):
     :param platforms: values of ``--platform`` that must be kept, as written.
     :param healthcheck: regular expression for the command of a good check; without it there is none to keep.
     :param shell_needed: the container needs a shell.
-    :param unneeded: files of the build context that must not be in the final image.
+    :param unneeded: files of the build context that must not be in the final image, under whatever name, and paths of
+        the image at which nothing may be.
     :param secrets_given: files with a secret that the image of the given Dockerfile has.
     :param may_change: files beside the Dockerfile that may be edited.
     """
@@ -123,7 +124,7 @@ class Expected(BaseModel, frozen=True, extra="forbid"):
     platforms: tuple[forms.Platforms, ...] = ()
     healthcheck: forms.Pattern | None = None
     shell_needed: bool = False
-    unneeded: frozenset[forms.Source] = frozenset()
+    unneeded: frozenset[forms.Source | forms.Path] = frozenset()
     secrets_given: frozenset[forms.Source] = frozenset()
     may_change: frozenset[forms.Source] = frozenset()
 

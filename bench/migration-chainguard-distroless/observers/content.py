@@ -115,13 +115,16 @@ class Content:
         counts = wanted["allowed"] != ANY
         shells = {name for name in self.names if _SHELLS.fullmatch(name)} - {*wanted["shells"]}
         lacking = [one for one in wanted["files"] if not any(is_at(path, one) for path in paths)]
+        # A file of the build context is found by its content; a path begins with / or */.
+        left = {one for one in wanted["unneeded"] if any(is_at(path, one) for path in paths)}
+        found = {**self.found, "left": left | self.found["left"]}
         return {
             "lacks": _few(map(named, lacking)),
             "needs": sorted(unmet),
             "needless": _few(added - held - asked) if counts else [],
             "breaks": sorted({named(one["path"]) for one in self._rules if not self._obeyed(one)}),
             "shells": [] if wanted["shell_needed"] else _few(shells),
-            **{kind: _few(found) for kind, found in self.found.items()},
+            **{kind: _few(names) for kind, names in found.items()},
         }
 
     def _is_copied(self, parts: Iterable[str]) -> bool:

@@ -313,7 +313,7 @@ def test_what_an_image_has_and_lacks():
         files=["/app/a", "/app/b"],
         packages=[{"any_of": ["jq"]}, {"any_of": ["certs"], "files": ["/etc/ssl"]}],
         packages_allowed=["xz"],
-        unneeded=["test.py", "gone.py"],
+        unneeded=["test.py", "gone.py", "*/bin/curl", "/bin/wget"],
         file_rules=[{"path": "/c", "must": ["x"], "must_not": ["y"]}],
         port_rules=[{"path": "/d", "must": ["x"]}],
     )
@@ -331,7 +331,7 @@ def test_what_an_image_has_and_lacks():
         "needless": ["curl"],
         "breaks": ["/d"],
         "shells": ["bin/sh"],
-        "left": ["test.py"],
+        "left": ["*/bin/curl", "test.py"],
         "secrets": [".env", "app/id_rsa"],
         "setuid": ["/app/s"],
     }

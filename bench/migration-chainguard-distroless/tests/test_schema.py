@@ -149,6 +149,8 @@ def refused(**held):
         ({"packages_allowed": ["jq>1"]}, True),
         ({"unneeded": ["Dockerfile", ".env", "src/a.go"]}, False),
         ({"unneeded": ["./Dockerfile"]}, True),
+        ({"unneeded": ["*/bin/poetry", "/opt/tool"]}, False),
+        ({"unneeded": ["/opt/../tool"]}, True),
         ({"secrets_given": ["/.env"]}, True),
         ({"may_change": ["../nginx.conf"]}, True),
         ({"modes": {"./run.sh": "755"}}, True),
