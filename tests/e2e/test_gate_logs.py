@@ -60,7 +60,7 @@ def test_a_better_log_is_promoted_and_its_evidence_is_valid(pair, capsys):
     assert main(["gate", "old.jsonl", "new.jsonl", "--out=chain"]) == 0
     shown = capsys.readouterr().out
     assert "PROMOTE   " in shown
-    assert "new.jsonl may replace old.jsonl: it is better" in shown
+    assert "`new.jsonl` may replace `old.jsonl`: it is better" in shown
     source = promotion()["subject"]["source"]
     assert source["tool"] == "json"
     assert source["sha256"] == promotion()["subject"]["digest"]
@@ -244,11 +244,13 @@ def test_what_a_job_shows_is_beside_the_records(pair, monkeypatch):
     text = Path("chain/gate.xml").read_text()
     assert 'failures="0"' in text
     assert '<testcase classname="bench.log" name="gate" time="0">' in text
-    assert "<system-out>PROMOTE   new.jsonl may replace old.jsonl" in text
+    assert "<system-out>PROMOTE   `new.jsonl` may replace `old.jsonl`" in text
     assert main(["gate", "new.jsonl", "old.jsonl", "--out=chain"]) == 1
     text = Path("chain/gate.xml").read_text()
     assert 'failures="1"' in text
-    assert '<failure message="REJECT    old.jsonl must not replace new.jsonl: its score ' in text
+    assert (
+        '<failure message="REJECT    `old.jsonl` must not replace `new.jsonl`: its score ' in text
+    )
     assert Path("summary.md").read_text().count("<!-- benchgate: log -->") == 2
     assert main(["gate", "old.jsonl", "new.jsonl"]) == 0  # and of a proof
     assert Path("summary.md").read_text().count("PROMOTE") == 2
@@ -447,7 +449,7 @@ def test_records_of_logs_are_read_as_those_of_runs(pair, capsys):
     first, second = sorted(Path("chain").glob("runs/log/0*"))
     capsys.readouterr()
     assert main(["gate", str(first), str(second)]) == 10
-    assert "HOLD      next.jsonl may not replace new.jsonl yet: " in capsys.readouterr().out
+    assert "HOLD      `next.jsonl` may not replace `new.jsonl` yet: " in capsys.readouterr().out
     for words in (
         ["runs", "--scores", "--task-class=log", "--out=chain"],
         ["runs", "--out=chain"],

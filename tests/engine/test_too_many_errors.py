@@ -126,7 +126,9 @@ def test_a_timeout_is_the_systems_own_result(graded):
     ends.set()
     assert list(graded.outcomes().values()).count("timeout") == 3
     assert (codes, run.exit_status) == ([], 0)
-    assert [line.text for line in unscored(run.judgement, "")] == ["3 timeouts: counted as score 0"]
+    assert [line.text for line in unscored([run.judgement.report], "")] == [
+        "3 timeouts: counted as score 0"
+    ]
 
 
 @pytest.mark.parametrize(("errors", "allowed"), [(29, True), (30, False)])

@@ -44,7 +44,7 @@ def test_nothing_is_sent_after_a_violation(echo, settings):
     assert all("llm_judge" in r.detail for r in left)
     assert {r.why for r in left} == {"after_violation"}
     assert [r.case_id for r in report.per_case if r.violation] == ["02"]
-    (line,) = stopped(run.judgement)
+    (line,) = stopped(run.judgement.run.reports.values())
     assert (line.label, line.tone) == ("stopped", "bad")
     assert line.text.startswith("RubricViolation: rubric of 'echo' on case '02': ")
     assert "breakdown key 'llm_judge' contains the banned token 'llm'" in line.text

@@ -300,7 +300,7 @@ def test_a_held_run_exits_with_10_and_other_reporters_agree(held_session):
     assert result.ret == HELD
     result.stdout.fnmatch_lines(
         [
-            "HOLD      shout may not replace shout yet: *",
+            "HOLD      `shout` may not replace `shout` yet: *",
             "next      *",
             "HELD the gate decided hold",
         ]
@@ -315,5 +315,5 @@ def test_the_gate_of_a_held_run_is_one_failure_in_junit(held_session):
     assert case.get("classname") == "bench.echo"
     failure = case.find("failure")
     assert failure.get("message").startswith("HOLD: 3 cases are too few: at least 10 are needed")
-    assert "\nHOLD      shout may not replace shout yet: " in failure.text
+    assert "\nHOLD      `shout` may not replace `shout` yet: " in failure.text
     assert "next      add 7 cases" in failure.text

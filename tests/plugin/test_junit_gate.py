@@ -33,9 +33,11 @@ def test_a_held_run_is_a_file_with_a_failure(held):
     assert result.ret == 10
     assert (suite(held).get("tests"), suite(held).get("failures")) == ("4", "1")
     failure = gate(held).find("failure")
-    assert failure.get("message").startswith("HOLD: 3 cases are too few: at least 10 are needed")
-    assert "\nHOLD      shout may not replace shout yet: " in failure.text
-    assert "\nasked     is shout better than shout? " in failure.text
+    assert failure.get("message").startswith(
+        "HOLD: `shout` may not replace `shout` yet: 3 cases are too few: at least 10 are needed"
+    )
+    assert "\nHOLD      `shout` may not replace `shout` yet: " in failure.text
+    assert "\nasked     is `shout` better than `shout`? " in failure.text
     assert "next      add 7 cases" in failure.text
 
 
@@ -56,7 +58,7 @@ def test_a_decision_that_does_not_bind_is_skipped(bench):
     assert bench.run("--junitxml=out.xml", "--bench-junit-gate").ret == pytest.ExitCode.OK
     skipped = gate(bench).find("skipped")
     assert skipped.get("message").endswith(
-        "there is no baseline; the exit status does not follow it"
+        "there is no baseline to compare `shout` with; the exit status does not follow it"
     )
 
 

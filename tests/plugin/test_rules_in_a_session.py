@@ -686,10 +686,10 @@ def test_costs_are_shown_for_cases_and_run(bench):
     result.stdout.fnmatch_lines(
         [
             "cost      $1.7500",
+            "usage     $1.0000, 200 tokens in, 20 out, 2 calls (m-1); judging $0.7500",
             "case  score     harm      cost  tokens in     out  result",
             "01    1.000    0.000   $0.7500        100      10  passed",
             "03    1.000    0.000   $0.2500          -       -  passed",
-            "usage     $1.0000, 200 tokens in, 20 out, 2 calls (m-1); judging $0.7500",
         ]
     )
     xml = (bench.root / "x.xml").read_text()
@@ -893,7 +893,7 @@ def test_an_outage_says_that_it_concludes_nothing_about_the_candidate(erring, wo
     result.stdout.fnmatch_lines(
         [
             "HOLD      *too many trials ended in an error, which says little about it",
-            "why       candidate: 12 of 40 trials *; allowed is a share of 0.05, or one (too_many_unscored)",
+            "why       candidate: 12 of 40 trials *; allowed is a share of 0.05, or one",
             "unscored  12 of 40 (RateLimitError 11, ValueError 1): counted as score 0",
         ]
     )

@@ -140,7 +140,7 @@ def test_with_q_the_gate_alone_and_what_ends_the_session(reports, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     text = section(reports.run("-q", "--bench-system=alike", "--bench-exit=gate", "--tb=no", "-rN"))
     assert_as_kept("quiet-80", text)
-    assert text.startswith("HOLD      alike may not replace weak yet: ")
+    assert text.startswith("HOLD      `alike` may not replace `weak` yet: ")
     assert text.endswith("record    2\nHELD the gate decided hold\n")
 
 
@@ -203,7 +203,7 @@ def test_the_command_has_colours_on_a_terminal_only(reports, monkeypatch, capsys
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setenv("TERM", "xterm")
     main(["gate", *runs])
-    assert "\x1b[33;1mHOLD      weak may not replace weak yet: " in capsys.readouterr().out
+    assert "\x1b[33;1mHOLD      `weak` may not replace `weak` yet: " in capsys.readouterr().out
     monkeypatch.setenv("NO_COLOR", "1")
     main(["gate", *runs])
     assert "\x1b" not in capsys.readouterr().out

@@ -147,7 +147,7 @@ def test_the_page_of_a_hold_shows_both_answers_and_what_to_do(out):
     pytest.importorskip("jinja2")
     status, page = gate("--map=input=asked", *out)
     assert status == 10
-    assert "<dt>What to do next</dt>" in page
+    assert "<dt>Next</dt>" in page
     assert "The question is the field asked of the logs, the answer output." in page
     of_case = page[page.index("<bdi>c03</bdi>") :].partition("<bdi>c00</bdi>")[0]
     assert "2 + 2?" in of_case

@@ -48,14 +48,18 @@ def gate(path, *options):
         ("rows", BY_ROWS, ("of=new", "of=old")),
         ("rows", ["--map=case=id", *BY_ROWS], ("of=new", "of=old")),
         ("columns", BY_FIELD, ("score=new", "score=base")),
-        ("columns", ["--map=A:score=base", "--map=B:score=new,case=id"], ("score=new", "score=b")),
+        (
+            "columns",
+            ["--map=A:score=base", "--map=B:score=new,case=id"],
+            ("score=new", "score=base"),
+        ),
     ],
 )
 def test_each_side_has_its_rows_or_its_fields(request, capsys, kind, options, names):
     assert gate(request.getfixturevalue(kind), *options) == 0
     shown = " ".join(capsys.readouterr().out.split())
     candidate, baseline = names
-    assert f"PROMOTE {candidate} may replace {baseline}" in shown
+    assert f"PROMOTE `{candidate}` may replace `{baseline}`" in shown
     assert "20 samples of 20 cases" in shown
     assert "same bytes" not in shown
 
@@ -64,7 +68,7 @@ def test_a_document_may_have_a_list_for_each_side(rows, capsys):
     made = [json.loads(line) for line in Path(rows).read_text().splitlines()]
     Path("log.json").write_text(json.dumps({"old": made[:20], "new": made[20:]}, indent=1))
     assert gate("log.json", "--rows=A:old", "--rows=B:new") == 0
-    assert "PROMOTE   new may replace old" in capsys.readouterr().out
+    assert "PROMOTE   `new` may replace `old`" in capsys.readouterr().out
 
 
 def test_two_prompts_of_promptfoo(tmp_path, monkeypatch, capsys):
@@ -76,7 +80,7 @@ def test_two_prompts_of_promptfoo(tmp_path, monkeypatch, capsys):
     ]
     Path("out.json").write_text(json.dumps({"evalId": "e", "results": {"results": results}}))
     assert gate("out.json", "--where=A:promptIdx=0", "--where=B:promptIdx=1") == 0
-    assert "promptIdx=1 may replace promptIdx=0" in capsys.readouterr().out
+    assert "`promptIdx=1` may replace `promptIdx=0`" in capsys.readouterr().out
 
 
 HALF = ["--where=A:of=old", "--where=A:part=x", "--where=B:of=old"]
@@ -113,7 +117,7 @@ def test_fields_of_two_names_are_named_for_both_sides(columns, rows, capsys):
         capsys.readouterr().err
     )
     assert main([*pair, "--map=A:score=score,B:score=new"]) == 0
-    assert "new.jsonl may replace old.jsonl" in capsys.readouterr().out
+    assert "`new.jsonl` may replace `old.jsonl`" in capsys.readouterr().out
 
 
 def test_harm_may_have_a_field_for_each_side(columns, capsys):
@@ -121,7 +125,7 @@ def test_harm_may_have_a_field_for_each_side(columns, capsys):
     harmed = [lines[0] + ",h0,h1", *(f"{line},0,{n % 2}" for n, line in enumerate(lines[1:]))]
     Path(columns).write_text("\n".join(harmed) + "\n")
     assert gate(columns, *BY_FIELD, "--map=A:harm=h0,B:harm=h1") == 1
-    assert "(safety_regression)" in capsys.readouterr().out
+    assert "[safety_regression]" in capsys.readouterr().out
 
 
 def test_whoever_reads_what_is_kept_sees_both_selections(rows, capsys):

@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 
 from benchgate.cli import COMMANDS, main
 from benchgate.errors import few, listed
+from benchgate.gates.conditions import CONDITIONS
 from benchgate.gates.decide import decide
+from benchgate.gates.decision import PREFIX, CheckpointPromotionDecision, Remark
 from benchgate.gates.facts import VectorFacts
 from benchgate.gates.figures import Arm
 from benchgate.gates.policy import GatePolicy
@@ -21,15 +23,16 @@ from benchgate.models import BenchScore, TrialResult
 from benchgate.pytest_plugin.item_outcome import failure_text
 from benchgate.trials.executor import TrialRecord
 from benchgate.wording import pace
-from benchgate.wording.block import Door, gate_lines, p_value
-from benchgate.wording.decision import OF_PROMOTIONS, DecisionView, ShownRemark
-from benchgate.wording.lines import Line, at_door, laid_out
+from benchgate.wording.block import Door, gate_lines
+from benchgate.wording.decision import OF_PROMOTIONS, PARTS, QUIET, DecisionView
+from benchgate.wording.figures import p_value
+from benchgate.wording.lines import Line, at_door, labelled, laid_out, once, pieces, quoted
 
 IDS = tuple(f"c{n:02}" for n in range(16))
 POOR = tuple(0.2 + n % 4 / 20 for n in range(16))
 GOOD = tuple(0.7 + n % 3 / 20 for n in range(16))
 NONE = (0.0,) * 16
-BRIEF, VERBOSE = Door(), Door(verbosity=1)
+BRIEF, VERBOSE, CODED = Door(), Door(verbosity=1), Door(has_codes=True)
 
 
 def arm(scores, penalties=NONE, clusters=None):
@@ -40,7 +43,9 @@ def shown(before, after, door=BRIEF, **policy):
     """The lines of a gate, the first of each label, and its decision."""
     policy = GatePolicy(**{"test": "auto", **policy})
     judged = decide(VectorFacts(policy=policy, sides=(before, after)))
-    view = DecisionView.of(judged.decision, policy, ("old", "new"), judged.figures)
+    view = DecisionView.of(
+        judged.decision, policy, ("old", "new"), judged.figures, prefix=door.prefix
+    )
     lines = list(gate_lines(view, door))
     text = {}
     for line in lines:
@@ -52,7 +57,7 @@ def test_a_promotion_says_what_may_replace_what_and_what_it_may_have_overlooked(
     lines, text, decision = shown(arm(POOR), arm(tuple(score - 0.32 for score in GOOD)))
     assert decision.promotion_allowed
     assert (lines[0].label, lines[0].tone, lines[0].strong) == ("PROMOTE", "good", True)
-    assert lines[0].text == "new may replace old: it is better and does no more harm"
+    assert lines[0].text == "`new` may replace `old`: it is better and does no more harm"
     assert text["score"].startswith("0.275 -> 0.427   +0.152, between +0.1")
     assert text["score"].endswith("(95%)")
     assert text["harm"] == "0.000 -> 0.000   no rise; 0.050 is allowed"
@@ -92,7 +97,7 @@ def test_a_hold_says_what_is_missing_and_what_would_settle_it():
     assert decision.outcome == "hold"
     assert (lines[0].label, lines[0].tone) == ("HOLD", "caution")
     assert lines[0].text.startswith(
-        "new may not replace old yet: it may be chance: so few cases reliably show only gains above 0."
+        "`new` may not replace `old` yet: it may be chance: so few cases reliably show only gains above 0."
     )
     assert lines[0].text.endswith("; the gate looks for 0.1 (target_effect)")
     assert text["next"] == decision.next_step
@@ -104,8 +109,8 @@ def test_options_are_those_of_the_door_and_codes_are_said_with_v():
     _, text, decision = shown(arm(POOR), arm(POOR[1:] + POOR[:1]), door)
     assert "--policy=claim=not_worse" in decision.next_step
     assert "--bench-policy=claim=not_worse --bench-policy=margin=X" in text["next"]
-    assert text["reason"].startswith("delta_below_minimum: its gain is +0.000, not above 0")
-    assert text["asked"] == "is new better than old? mean score, alpha 0.05"
+    assert text["HOLD"].endswith(": its gain is +0.000, not above 0 [delta_below_minimum]")
+    assert text["asked"] == "is `new` better than `old`? mean score, alpha 0.05"
 
 
 def test_limits_are_those_that_are_checked():
@@ -117,7 +122,7 @@ def test_limits_are_those_that_are_checked():
     harmful = arm(GOOD, (0.01, *NONE[1:]))
     _, text, _ = shown(arm(POOR), harmful, VERBOSE, claim="no_regression")
     assert text["limits"].endswith("no more harm in any case")
-    assert text["harm"] == "0.000 -> 0.001, no case may rise; 1 case is worse:"
+    assert text["harm"] == "0.000 -> 0.001, no case may rise; 1 case is worse"
     assert text["  worse"] == "c00  harm 0 -> 0.01"
 
 
@@ -126,9 +131,9 @@ def test_a_rejection_for_harm_names_the_cases_first():
     assert [line.label for line in lines[:6]] == [
         *("REJECT", "harm", "  worse", "  worse", "  worse", ""),
     ]
-    said = "harm rose by more than is allowed (safety_regression)"
-    assert lines[0].text == f"new must not replace old: {said}"
-    assert text["harm"] == "0.000 -> 1.250, 0.050 is allowed; 16 cases are worse:"
+    said = "harm rose by more than is allowed [safety_regression]"
+    assert lines[0].text == f"`new` must not replace `old`: {said}"
+    assert text["harm"] == "0.000 -> 1.250, 0.050 is allowed; 16 cases are worse"
     assert text["  worse"] == "c01  harm 0 -> 2"
     assert lines[5].text == "... 13 more"
     assert {line.tone for line in lines[:5]} == {"bad"}
@@ -146,23 +151,107 @@ def test_a_promotion_shows_the_cases_with_more_harm_beside_those_with_less():
     before, after = (0.0, 0.9, 0.0, 0.9), (0.3, 0.0, 0.2, 0.0)
     lines, text, decision = shown(arm(POOR, (*before, *NONE[4:])), arm(GOOD, (*after, *NONE[4:])))
     assert decision.promotion_allowed
-    assert [line.text for line in lines if line.label == "harm"][1] == "more in 2 cases, less in 2:"
+    assert [line.text for line in lines if line.label == "harm"][1] == "more in 2 cases, less in 2"
     assert text["  more"] == "c00  harm 0 -> 0.3"
     assert [line.text for line in lines if line.label == "  less"] == ["c01  harm 0.9 -> 0"]
     assert "... 1 more" in [line.text for line in lines]
 
 
-def test_a_rejection_says_first_what_rejects():
-    hold = ShownRemark(code="baseline_missing", message="there is no baseline", headline="unknown")
-    ban = ShownRemark(
-        code="block_severity_failure_mode", message="severity block: x in a", headline="never"
+def decided(outcome, *reasons, notes=()):
+    """A decision with the code and the message of each reason and note."""
+    return CheckpointPromotionDecision(
+        outcome=outcome,
+        promotion_allowed=outcome == "promote",
+        reason_codes=tuple(f"{PREFIX}{code}" for code, _ in reasons),
+        notes=tuple(f"note_{code}" for code, _ in notes),
+        remarks=(
+            *(Remark(code=f"{PREFIX}{code}", message=text) for code, text in reasons),
+            *(Remark(code=f"note_{code}", message=text) for code, text in notes),
+        ),
+        minimum_detectable_effect=None,
     )
-    view = DecisionView(outcome="reject", names=("old", "new"), reasons=(hold, ban))
-    assert [(line.label, line.text) for line in gate_lines(view, BRIEF)] == [
-        ("REJECT", "new must not replace old: never (block_severity_failure_mode)"),
-        ("block", "severity block: x in a (block_severity_failure_mode)"),
-        ("why", "there is no baseline (baseline_missing)"),
+
+
+NO_BASELINE = ("baseline_missing", "there is no baseline")
+BAN = ("block_severity_failure_mode", "severity block: x in a")
+ERRORS = ("too_many_unscored", "9 of 12 trials")
+FALL = ("significant_regression", "its score fell")
+NO_GAIN = ("delta_below_minimum", "its gain is -0.3")
+FEW = {code: condition.headline for code, condition in CONDITIONS.items()}
+
+
+@pytest.mark.parametrize(
+    ("outcome", "reasons", "said"),
+    [
+        (
+            "reject",
+            (NO_BASELINE, ERRORS, BAN),
+            [
+                ("REJECT", f"`new` must not become the baseline: {FEW[BAN[0]]} [{BAN[0]}]"),
+                ("block", "severity block: x in a"),
+                ("why", "there is no baseline [baseline_missing]"),
+                ("why", f"{FEW[ERRORS[0]]}: 9 of 12 trials [{ERRORS[0]}]"),
+            ],
+        ),
+        (
+            "reject",
+            (FALL, NO_GAIN),
+            [("REJECT", "`new` must not replace `old`: its score fell [significant_regression]")],
+        ),
+        (
+            "hold",
+            (ERRORS, NO_BASELINE),
+            [
+                ("HOLD", f"`new` may not become the baseline yet: {FEW[ERRORS[0]]} [{ERRORS[0]}]"),
+                ("why", "9 of 12 trials"),
+                ("why", "there is no baseline [baseline_missing]"),
+            ],
+        ),
+        (
+            "hold",
+            (NO_BASELINE,),
+            [("HOLD", "there is no baseline to compare `new` with [baseline_missing]")],
+        ),
+    ],
+)
+def test_what_decides_is_said_first_and_nothing_twice(outcome, reasons, said):
+    view = DecisionView.of(decided(outcome, *reasons), None, ("old", "new"))
+    assert [(line.label, line.text) for line in gate_lines(view, CODED)] == said
+
+
+def test_each_reason_and_note_is_in_one_row():
+    """All of them, whatever the place of their kind is."""
+    notes = tuple((code, f"note {n}") for n, code in enumerate(("few_cases", *QUIET, *PARTS)))
+    reasons = tuple((code, f"reason {n}") for n, code in enumerate(CONDITIONS))
+    for view in (
+        DecisionView.of(decided("hold", *reasons), None, ("old", "new")),
+        DecisionView.of(decided("promote", notes=notes), None, ("old", "new")),
+    ):
+        rows = [view.headline, *view.not_compared, *view.reasons, *view.people, *view.careful]
+        codes = [row.code for row in rows if row.code]
+        asked = {code for code, _ in reasons if view.reasons} or {code for code, _ in notes}
+        assert sorted(codes) == sorted(asked - {"unseen_break"})  # which stands beside the test
+
+
+def test_names_are_quoted_for_every_medium():
+    text = f"is {quoted('a b`c')} better than {quoted('x' * 70)}?"
+    assert text == f"is `a b'c` better than `{'x' * 59}…`?"
+    assert [*pieces(text)] == [
+        ("is ", False),
+        ("a b'c", True),
+        (" better than ", False),
+        (f"{'x' * 59}…", True),
+        ("?", False),
     ]
+    assert [*pieces("a ` b")] == [("a ` b", False)]
+
+
+def test_rows_of_one_label_go_together():
+    lines = [Line("next", "a"), Line("next", "b"), Line("", "c"), Line("x", "d")]
+    assert [(line.label, line.text) for line in once(lines)] == [
+        *(("next", "a"), ("", "b"), ("", "c"), ("x", "d")),
+    ]
+    assert [(label, len(rows)) for label, rows in labelled(lines)] == [("next", 3), ("x", 1)]
 
 
 def test_a_failed_case_says_nothing_twice():
@@ -187,22 +276,22 @@ def test_a_failed_case_says_nothing_twice():
     [
         (
             {"claim": "not_worse", "margin": 0.1, "alpha": 0.1},
-            "is new not worse than old? mean score, margin 0.1, alpha 0.1",
+            "is `new` not worse than `old`? mean score, margin 0.1, alpha 0.1",
             "at least 10 cases; harm up by at most 0.05",
         ),
         (
             {"claim": "no_regression", "max_newly_failing": 1, "tolerance": 0.2},
-            "does new do no worse than old on each of these cases?",
+            "does `new` do no worse than `old` on each of these cases?",
             ("at most 1 newly failing; no case down by more than 0.2; no more harm in any case"),
         ),
         (
             {"min_delta": 0.02, "evidence": "exact", "max_cost_increase": 0.1, "min_cases": 5},
-            "is new better than old by more than 0.02? mean score, alpha 0.05",
+            "is `new` better than `old` by more than 0.02? mean score, alpha 0.05",
             "at least 5 cases; harm up by at most 0.05; exact evidence; cost up by at most 10.0%",
         ),
         (
             {"safety_confidence": 0.9, "penalty_range": (0, 1), "baseline_errors": "zero"},
-            "is new better than old? mean score, alpha 0.05",
+            "is `new` better than `old`? mean score, alpha 0.05",
             (
                 "at least 10 cases; harm up by at most 0.05; its 90% bound too; "
                 "an error of the baseline is taken for a true score of 0"
@@ -230,7 +319,7 @@ def test_figures_that_do_not_speak_about_the_candidate_are_left_out():
 def test_penalties_that_nobody_measured_are_no_limit_where_they_are_optional():
     _, text, _ = shown(arm(POOR, None), arm(GOOD, None), VERBOSE, safety="optional")
     assert text["limits"] == "at least 10 cases"
-    assert text["PROMOTE"] == "new may replace old: it is better"
+    assert text["PROMOTE"] == "`new` may replace `old`: it is better"
 
 
 def test_a_long_reason_is_cut_in_its_middle():
@@ -244,7 +333,7 @@ def test_a_long_reason_is_cut_in_its_middle():
     )
     view = DecisionView.of(judged.decision, policy, ("old", "new"), judged.figures)
     text = next(line.text for line in gate_lines(view, Door()) if line.label == "why")
-    text = text.removesuffix(" (checkpoint_mismatch)")
+    text = text.removesuffix(" [checkpoint_mismatch]")
     assert len(text) == 240 + 3 + 160
     assert text.startswith("xxx")
     assert text.endswith("x and what to do")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from benchgate.gates.judge import Judgement
     from benchgate.pytest_plugin.controller import Controller
     from benchgate.runner.class_run import ClassRun
+
+PREFIX: Final = "--bench-"
+"""Of the options that a reader of a session can type."""
 
 
 class OtherReports:
@@ -99,18 +102,19 @@ def _outcome(run: ClassRun) -> tuple[str, str | None]:
     judgement = run.judgement
     if judgement is None:
         return "failed", printable("; ".join(["the run was not judged", *run.failures]))
-    decision, choice = DecisionView.of_run(judgement), judgement.run.choice
-    if decision.outcome == "none":
-        why = "not evaluated: only a part of the cases was selected"
+    view = DecisionView.of_run(judgement, PREFIX)
+    choice = judgement.run.choice
+    if view.outcome == "none":
         # Of shards, benchgate merge judges the whole.
-        is_asked = choice.requested and run.request.settings.shard is None
-        return "failed" if is_asked else "skipped", why
-    if decision.outcome == "promote":
+        if choice.requested and run.request.settings.shard is None:
+            return "failed", view.headline.text
+        return "skipped", view.headline.text
+    if view.outcome == "promote":
         return "passed", None
-    head = printable(f"{decision.outcome.upper()}: {decision.reasons[0].message}")
+    head = printable(f"{view.headline.label}: {view.headline.text}")
     if not (choice.binding or judgement.held):
         return "skipped", f"{head}; the exit status does not follow it"
-    lines = laid_out(block(judgement, Door(prefix="--bench-", verbosity=1)), 100)
+    lines = laid_out(block(judgement, Door(prefix=PREFIX, verbosity=1)), 100)
     return "failed", "\n".join([head, "", *(text for text, _ in lines)])
 
 

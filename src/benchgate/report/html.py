@@ -10,13 +10,13 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from benchgate.errors import EvalError, counted, excerpt, printable
-from benchgate.gates.claim_reasons import spent
 from benchgate.report import words
 from benchgate.report.source import read_source
 from benchgate.report.view import view_of
 from benchgate.sentences.formats import confidence
 from benchgate.wire.usage import usd
 from benchgate.wire.writing import write_file
+from benchgate.wording.lines import labelled
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -68,8 +68,8 @@ def page(views: list[RunView]) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    filters = (confidence, spent, usd, excerpt, counted, verbatim, place)
-    for function in (*filters, words.number, words.signed, words.sentence):
+    filters = (confidence, usd, excerpt, counted, verbatim, place, labelled)
+    for function in (*filters, words.number, words.signed, words.sentence, words.named):
         environment.filters[function.__name__] = function
     sha256 = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     template = environment.get_template("page.html")

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import html
 import re
-from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from benchgate.errors import excerpt, printable
 from benchgate.report import words
 from benchgate.report.source import read_source
 from benchgate.report.view import view_of
-from benchgate.wording import costs, pace
-from benchgate.wording.block import detail_lines, gate_lines
+from benchgate.wording.block import gate_lines
 from benchgate.wording.cases import case_lines
-from benchgate.wording.lines import Line, laid_out
+from benchgate.wording.lines import laid_out, pieces
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -23,6 +21,7 @@ if TYPE_CHECKING:
     from benchgate.report.cases import CaseView
     from benchgate.report.source import OfLogs
     from benchgate.report.view import RunView
+    from benchgate.wording.lines import Line
 
 MAX_CHARACTERS: Final = 60_000
 """A comment on GitHub has at most 65,536."""
@@ -48,11 +47,11 @@ def markdown(views: list[RunView]) -> str:
     parts = [f"<!-- benchgate: {names} -->", ""]
     for view in views:
         parts += [*_decision(view), ""]
-    if len(views) > 1:
-        parts += [*_table(views), ""]
     room = MAX_CHARACTERS - len("\n".join(parts))
     for view in views:
         details = "\n".join(_details(view))
+        if not details:
+            continue
         room -= len(details)
         if room < 0:
             parts.append(
@@ -74,11 +73,17 @@ def _tagged(text: str) -> str:
 
 
 def prose(text: str) -> str:
-    """Return a sentence as plain text; as code if a forge could make a link or a mention of a part of it."""
+    """Return a sentence as plain text: names are code, and so is what a forge could make a link or a mention of."""
     shown = printable(excerpt(" ".join(text.split()), 600))
-    if re.search(r"[@#!]|://|www\.", shown):
-        return _tagged(shown)
-    return _entities(shown)
+    return "".join(_piece(part, is_name=is_name) for part, is_name in pieces(shown))
+
+
+def _piece(text: str, *, is_name: bool) -> str:
+    if is_name:
+        return code(text)
+    if re.search(r"[@#!]|://|www\.", text):
+        return _tagged(text)
+    return _entities(text)
 
 
 def _entities(text: str) -> str:
@@ -87,18 +92,20 @@ def _entities(text: str) -> str:
 
 def _decision(view: RunView) -> Iterator[str]:
     decided = view.decided
-    outcome = "NOT JUDGED" if decided.outcome == "none" else decided.outcome.upper()
-    yield f"### {words.MARKS[decided.outcome]} {outcome} {code(view.title)}: {prose(decided.sentence)}"
-    lines = gate_lines(view.decided, view.door, cases=_case_lines(view))
-    yield from _verbatim(islice(lines, 1, None))  # the first is the headline
+    mark = f"{words.MARKS[decided.outcome]} {words.outcome(decided)}"
+    headline = f"### {mark} {code(view.title)}: {prose(decided.headline.text)}"
+    if decided.headline.code:
+        headline += f" {code(decided.headline.code)}"
+    yield headline
+    lines = gate_lines(decided, view.door, cases=_case_lines(view), run=view.rows)
+    yield from _verbatim(line for line in lines if not line.strong)
 
 
 def _case_lines(view: RunView) -> Iterator[Line]:
     if view.source.report is None:
-        return
-    yield from case_lines(view.source.report, view.passed_before, view.changes)
-    yield from costs(view.source.report, view.figures)
-    yield from pace(view.source.report)
+        return iter(())
+    has_gain = view.decided.outcome == "promote"
+    return case_lines(view.source.report, view.passed_before, view.changes, has_gain=has_gain)
 
 
 def _verbatim(lines: Iterable[Line]) -> Iterator[str]:
@@ -110,45 +117,24 @@ def _verbatim(lines: Iterable[Line]) -> Iterator[str]:
         yield "\n".join(["\n<pre>", *shown, "</pre>"])
 
 
-def _table(views: list[RunView]) -> Iterator[str]:
-    yield "| class | decision | candidate | baseline | passed | change |"
-    yield "|---|---|---|---|--:|--:|"
-    for view in views:
-        outcome = view.decided.outcome
-        tests = view.figures.significance if view.figures else None
-        cells = [
-            code(view.title),
-            f"{words.MARKS[outcome]} {'not judged' if outcome == 'none' else outcome}",
-            code(view.candidate),
-            code(view.baseline) if view.baseline else "none",
-            _passed(view),
-            words.signed(tests.mean_delta if tests else None),
-        ]
-        yield f"| {' | '.join(cells)} |"
-
-
-def _passed(view: RunView) -> str:
-    """Return how many cases pass, if that is known."""
-    report = view.source.report
-    if report is None or (view.changes is not None and view.changes.is_graded):
-        return words.UNKNOWN
-    return f"{report.passed_count} of {report.case_count}"
-
-
 def _details(view: RunView) -> Iterator[str]:
+    """Yield what a comment folds: the table of the cases, and what names the record."""
+    folded = [*_cases(view), *(f"\n{prose(problem)}" for problem in view.source.problems)]
     record = view.source.record
-    name = _tagged(printable(view.title))
-    yield f"<details><summary>{name}: cases, what was asked, codes</summary>\n"
-    yield from _cases(view)
-    yield from _verbatim(detail_lines(view.decided))
-    yield from (f"\n{prose(problem)}" for problem in view.source.problems)
     if record is not None:
         this = next((run.head for run in view.history if run.record.seq == record.seq), None)
-        head = f", head {code(f'{view.title}={this}')}" if this else ""
-        yield f"\nRecord {record.seq}, run {code(record.report.run_id[:16])}{head}"
-    if text := words.other_rules(view.source):
-        yield f"\n{text}"
-    yield "\n</details>"
+        text = f"\nRecord {record.seq}, run {code(record.report.run_id[:16])}"
+        if this is not None:
+            text += f", head {code(f'{view.title}={this}')}"
+        folded.append(text)
+    rules = words.other_rules(view.source)
+    if rules is not None:
+        folded.append(f"\n{rules}")
+    if folded:
+        name = _tagged(printable(view.title))
+        yield f"<details><summary>{name}: cases and record</summary>\n"
+        yield from folded
+        yield "\n</details>"
 
 
 def _cases(view: RunView) -> Iterator[str]:

@@ -17,11 +17,12 @@ from benchgate.report.cases import Compared, first_shown, groups, ids_of_groups
 from benchgate.report.history import past_runs
 from benchgate.report.outputs import outputs_of
 from benchgate.sentences.formats import confidence
+from benchgate.wording import run_rows
 from benchgate.wording.block import Door, next_lines
 from benchgate.wording.decision import DecisionView
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from benchgate.aggregate import CaseFigures
     from benchgate.gates.figures import Figures
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from benchgate.report.cases import Group
     from benchgate.report.history import PastRun
     from benchgate.report.source import Source
+    from benchgate.wording.lines import Line
 
 
 class Tile(NamedTuple):
@@ -47,6 +49,8 @@ class RunView:
     """
     What a report shows of a run or a proof.
 
+    :param baseline: ``None`` if there is none, or nobody knows its name.
+    :param rows: of the run: what it cost, how long it took, what is missing.
     :param door: what a reader can do with it here.
     :param passed_before: cases that pass in the baseline; ``None`` if there is none.
     :param axes: the mean of each part of the score, in the baseline if that ran in the same session, and now.
@@ -61,6 +65,7 @@ class RunView:
     baseline: str | None
     decided: DecisionView
     figures: Figures | None
+    rows: tuple[Line, ...]
     door: Door
     tiles: tuple[Tile, ...]
     changes: RunChanges | None
@@ -73,9 +78,16 @@ class RunView:
     history: tuple[PastRun, ...]
 
     @property
-    def next_step(self) -> str:
+    def found(self) -> tuple[Line, ...]:
+        """What the comparison found."""
+        view = self.decided
+        harm = (*view.harm, *view.harm_counts)
+        return (*view.not_compared, *view.score, *harm, *view.test, *view.people)
+
+    @property
+    def next_steps(self) -> tuple[Line, ...]:
         """What to do with the decision; empty if nobody knows."""
-        return " ".join(line.text for line in next_lines(self.decided, self.door))
+        return tuple(next_lines(self.decided, self.door))
 
     @property
     def worth(self) -> list[dict[str, Any]]:
@@ -113,9 +125,10 @@ def view_of(
         passed_before = sum(case.passed for case in compared.figures[0])
     candidate, baseline = _names(source)
     is_log = source.report is not None and source.report.source is not None
-    names = (baseline or "its baseline", candidate)
     figures = source.figures
-    decided = DecisionView.of(source.decision, source.policy, names, figures)
+    decided = DecisionView.of(
+        source.decision, source.policy, (baseline or "", candidate), figures, source.report
+    )
     folder = source.folder if outputs and not is_log else None  # a log has no outputs
     shown = outputs_of(folder, source.record, history)
     answers = Answers(note=ELSEWHERE if source.log is not None else "")
@@ -131,7 +144,8 @@ def view_of(
         baseline=baseline,
         decided=decided,
         figures=figures,
-        door=Door(pin=pin),
+        rows=tuple(_run_rows(source)),
+        door=Door(pin=pin, has_codes=True),
         tiles=tuple(_tiles_of(source, figures, changes, passed_before)),
         changes=changes,
         groups=groups(source, compared, shown, answers),
@@ -142,6 +156,15 @@ def view_of(
         about_answers=answers.note,
         history=tuple(history),
     )
+
+
+def _run_rows(source: Source) -> Iterator[Line]:
+    if source.report is None:
+        return iter(())
+    reports = [source.report]
+    if source.record is not None and source.record.rerun is not None:
+        reports.append(source.record.rerun)
+    return run_rows(reports, source.figures)
 
 
 def _axes(source: Source) -> list[tuple[str, float | None, float]]:
@@ -159,7 +182,7 @@ def _history(source: Source) -> list[PastRun]:
 
 
 def _names(source: Source) -> tuple[str, str | None]:
-    """Return what candidate and baseline are called; ``None`` for no baseline."""
+    """Return what candidate and baseline are called; ``None`` for no baseline, or one without a name."""
     if source.record is None:
         if source.proof is not None:
             return source.proof.trained.checkpoint_id, source.proof.baseline.checkpoint_id
@@ -168,8 +191,10 @@ def _names(source: Source) -> tuple[str, str | None]:
     if record.baseline is None:
         return record.subject.id, None
     if source.evaluation is not None:  # the one file that names the baseline
-        return record.subject.id, source.evaluation.baseline_policy_id or "the baseline"
-    return record.subject.id, record.rerun.system if record.rerun else "the baseline"
+        return record.subject.id, source.evaluation.baseline_policy_id
+    if record.rerun is not None:
+        return record.subject.id, record.rerun.system
+    return record.subject.id, None
 
 
 def _range(source: Source, cases: Sequence[CaseFigures]) -> tuple[float, float]:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from benchgate.errors import printable
 from benchgate.gates.rules import not_computed
 from benchgate.sentences.formats import confidence
 from benchgate.wire.usage import usd
-from benchgate.wording.block import p_value
+from benchgate.wording.lines import pieces
 
 if TYPE_CHECKING:
-    from benchgate.gates.figures import Significance
+    from markupsafe import Markup
+
     from benchgate.models import Aggregates
     from benchgate.report.source import Source
+    from benchgate.wording.decision import DecisionView
 
 MARKS: Final = {"promote": "✔", "hold": "‖", "reject": "✘", "none": "○"}
 UNKNOWN: Final = "\N{EN DASH}"
@@ -35,39 +38,48 @@ def interval(low: float | None, high: float | None) -> str:
 
 def sentence(text: str) -> str:
     """Return a text with a capital at its beginning, unless that is a symbol such as p."""
-    return text if text.startswith("p ") else f"{text[:1].upper()}{text[1:]}"
+    if text.startswith("p "):
+        return text
+    return f"{text[:1].upper()}{text[1:]}"
 
 
-def difference(figures: Significance | None, margin: float | None = None) -> str:
-    """Return the difference with what the test says of it."""
-    if figures is None or figures.mean_delta is None:
-        return "the two sides were not compared"
-    text = f"mean score {signed(figures.mean_delta)}"
-    if figures.test == "none":
-        return f"{text}, on exactly these cases"
-    between = interval(figures.delta_ci_low, figures.delta_ci_high)
-    test = {"pass_fail": "exact test of pass and fail"}.get(figures.test, f"{figures.test} test")
-    level = confidence(figures.alpha)
-    of = f" against a loss of {margin:g}" if margin and figures.p_value is not None else ""
-    return f"{text}, {level} interval {between}; {p_value(figures.p_value, figures.alpha)}{of} ({test})"
+def outcome(decided: DecisionView) -> str:
+    """Return the outcome of a decision in capitals."""
+    if decided.outcome == "none":
+        return "NOT JUDGED"
+    return decided.outcome.upper()
+
+
+def named(text: str) -> Markup:
+    """Return a text of the page with its quoted names as code."""
+    from markupsafe import Markup, escape
+
+    shown = Markup()
+    for part, is_name in pieces(printable(text)):
+        piece = escape(part)
+        if is_name:
+            piece = Markup("<code>{}</code>").format(part)
+        shown += piece
+    return shown
 
 
 def other_rules(source: Source) -> str | None:
     """Return that nobody can compute a decision again here, if other rules made it."""
     decided = source.record or source.proof
-    why = None if decided is None else not_computed(decided.rules)
-    return None if why is None else sentence(why)
-
-
-def cost(figures: Aggregates) -> str:
-    """Return what a run cost, and what it used."""
-    return ", ".join(costs(figures))
+    if decided is None:
+        return None
+    why = not_computed(decided.rules)
+    if why is None:
+        return None
+    return sentence(why)
 
 
 def costs(figures: Aggregates) -> list[str]:
     """Return what a run cost, and each of what it used, as far as it is known."""
     used = figures.usage
-    parts = [usd(figures.total_cost_usd)] if figures.total_cost_usd else []
+    parts = []
+    if figures.total_cost_usd:
+        parts.append(usd(figures.total_cost_usd))
     if used is not None:
         counts = {"tokens in": used.tokens_in, "tokens out": used.tokens_out, "calls": used.calls}
         parts += [f"{count:,} {name}" for name, count in counts.items() if count is not None]

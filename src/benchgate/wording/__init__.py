@@ -14,7 +14,7 @@ from benchgate.wire.usage import Usage, usd
 from benchgate.wording.lines import Line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from benchgate.gates.decision import CheckpointPromotionDecision
     from benchgate.gates.figures import Figures
@@ -30,6 +30,10 @@ LONG: Final = 1.0
 """Median duration of a trial, in seconds, from which on it is said."""
 
 
+LEAST: Final = 5e-7
+"""Dollars below which nothing was spent."""
+
+
 def moving(counts: Mapping[str, int], seconds_left: float | None) -> str:
     """Return how many trials passed, failed and so on, and how long the others will take."""
     parts = [f"{name} {count}" for name, count in counts.items() if count]
@@ -42,7 +46,9 @@ def _span(seconds: float) -> str:
     if seconds < 120:
         return f"{round(seconds)} s"
     minutes = round(seconds / 60)
-    return f"{minutes} min" if minutes < 120 else f"{minutes // 60} h {minutes % 60} min"
+    if minutes < 120:
+        return f"{minutes} min"
+    return f"{minutes // 60} h {minutes % 60} min"
 
 
 def details(judgement: Judgement) -> Iterator[str]:
@@ -57,17 +63,63 @@ def details(judgement: Judgement) -> Iterator[str]:
     if report.held_out is not None and report.complete:
         held_out = report.held_out
         yield f"held out  {held_out.passed_count} of {held_out.case_count}, mean score {held_out.mean_score:.3f}"
-    if report.usage is not None:
-        yield f"usage     {_usage(report)}"
-    complete = all(one.complete for one in judgement.run.reports.values())
-    yield f"run       {report.run_id[:16]}, {report.scope}, {'complete' if complete else 'incomplete'}"
+    state = "incomplete"
+    if all(one.complete for one in judgement.run.reports.values()):
+        state = "complete"
+    yield f"run       {report.run_id[:16]}, {report.scope}, {state}"
+
+
+def run_rows(
+    reports: Sequence[BenchRunReport],
+    figures: Figures | None,
+    prefix: str = "--",
+    *,
+    is_recorded: bool = True,
+) -> Iterator[Line]:
+    """
+    Yield what a run cost, how long it took, and which of its trials have no result or no score.
+
+    :param reports: of the candidate, and of a baseline that ran beside it.
+    :param prefix: of the options that a reader can type.
+    """
+    report = reports[0]
+    yield from costs(report, figures)
+    yield from pace(report)
+    yield from unscored(reports, prefix)
+    yield from capped(reports, prefix, is_recorded=is_recorded)
 
 
 def costs(report: BenchRunReport, figures: Figures | None) -> Iterator[Line]:
-    """Yield what a run cost, and how much more or less a case, if anything was reported."""
-    change = figures.cost if figures else None
-    if cost := _cost(report):
-        yield Line("cost", f"{cost}{f'; a case {spent(change)}' if change else ''}")
+    """Yield what a run cost, how much more or less a case, and what it used, if anything was reported."""
+    unknown = sum(cost_of(result) is None for result in report.per_case)
+    if unknown < len(report.per_case):
+        text = usd(report.total_cost_usd)
+        if unknown:
+            text += f", without {counted(unknown, 'trial')} that reported none"
+        if figures is not None and figures.cost is not None:
+            text += f"; a case {spent(figures.cost)}"
+        yield Line("cost", text)
+    if report.usage is not None:
+        yield Line("usage", _usage(report, report.usage), is_detail=True)
+
+
+def _usage(report: BenchRunReport, used: Usage) -> str:
+    shown = []
+    if used.cost_usd is not None:
+        shown.append(usd(used.cost_usd))
+    if used.tokens_in is not None:
+        shown.append(f"{used.tokens_in} tokens in")
+    if used.tokens_out is not None:
+        shown.append(f"{used.tokens_out} out")
+    if used.calls is not None:
+        shown.append(counted(used.calls, "call"))
+    text = ", ".join(shown) or "nothing"
+    if used.model:
+        text += f" ({used.model})"
+    judging = report.total_cost_usd - (used.cost_usd or 0.0)
+    if judging >= LEAST:
+        text += f"; judging {usd(judging)}"
+    return text
 
 
 def pace(report: BenchRunReport) -> Iterator[Line]:
@@ -90,73 +142,49 @@ def pace(report: BenchRunReport) -> Iterator[Line]:
         yield Line("trials", "; ".join(parts))
 
 
-def unscored(judgement: Judgement, prefix: str) -> Iterator[Line]:
+def unscored(reports: Sequence[BenchRunReport], prefix: str) -> Iterator[Line]:
     """Yield how many trials have no result, or no score, and how to run them; the decision says which."""
-    report = judgement.report
-    results = [result for one in judgement.run.reports.values() for result in one.per_case]
+    report = reports[0]
+    results = [result for one in reports for result in one.per_case]
     missing = [result for result in results if result.outcome in INCOMPLETE]
     if missing:
+        text = f"{len(missing)} of {len(results)} trials have no result"
         is_run = report.source is None and report.scope == "full"
-        able = is_run and any(result.outcome in ABLE for result in missing)
-        then = f"; {prefix}resume runs only them" if able else ""
-        yield Line(
-            "missing", f"{len(missing)} of {len(results)} trials have no result{then}", "caution"
-        )
+        if is_run and any(result.outcome in ABLE for result in missing):
+            text += f"; {prefix}resume runs only them"
+        yield Line("missing", text, "caution")
     why = Counter(result.detail for result in missing if result.detail and not is_capped(result))
     for detail, count in why.most_common(2):
         yield Line("", f"{counted(count, 'time')}: {excerpt(detail, 160)}", "caution")
-    late = sum(result.outcome == "timeout" for result in report.per_case)
     whats = []
     errors = error_count(report)
     if errors is not None:
         whats.append(errors.text)
+    late = sum(result.outcome == "timeout" for result in report.per_case)
     if late:
         whats.append(counted(late, "timeout"))
     if whats:
         yield Line("unscored", f"{', '.join(whats)}: counted as score 0", "caution")
 
 
-def _cost(report: BenchRunReport) -> str:
-    """Return what a run cost, if anything was reported, and of how many trials nothing was."""
-    unknown = sum(cost_of(result) is None for result in report.per_case)
-    if unknown == len(report.per_case):
-        return ""
-    some = f", without {counted(unknown, 'trial')} that reported none" if unknown else ""
-    return f"{usd(report.total_cost_usd)}{some}"
-
-
-def _usage(report: BenchRunReport) -> str:
-    used = report.usage or Usage()
-    shown = (
-        None if used.cost_usd is None else usd(used.cost_usd),
-        None if used.tokens_in is None else f"{used.tokens_in} tokens in",
-        None if used.tokens_out is None else f"{used.tokens_out} out",
-        None if used.calls is None else counted(used.calls, "call"),
-    )
-    text = ", ".join(filter(None, shown)) or "nothing"
-    models = f" ({used.model})" if used.model else ""
-    judging = report.total_cost_usd - (used.cost_usd or 0.0)
-    return f"{text}{models}{f'; judging {usd(judging)}' if judging >= 5e-7 else ''}"
-
-
-def capped(judgement: Judgement, prefix: str, *, is_recorded: bool) -> Iterator[Line]:
+def capped(reports: Sequence[BenchRunReport], prefix: str, *, is_recorded: bool) -> Iterator[Line]:
     """Yield that the cap ended a run, what was spent and how to go on; nothing if it did not."""
-    reports = judgement.run.reports.values()
-    results = [result for report in reports for result in report.per_case]
-    reasons = [r.detail for r in results if is_capped(r)]
-    if reasons:
-        text = f"{counted(len(reasons), 'trial')} not run: {reasons[0]}"
-        yield Line("cap", text, "caution")
-        resume = f"{prefix}resume " if is_recorded and judgement.report.scope == "full" else ""
-        spent = f"{usd(math.fsum(report.total_cost_usd for report in reports))} in all"
-        yield Line("", f"{spent}; go on: {resume}{prefix}max-cost-usd=USD", "caution")
+    reasons = [r.detail for report in reports for r in report.per_case if is_capped(r)]
+    if not reasons:
+        return
+    yield Line("cap", f"{counted(len(reasons), 'trial')} not run: {reasons[0]}", "caution")
+    resume = ""
+    if is_recorded and reports[0].scope == "full":
+        resume = f"{prefix}resume "
+    total = usd(math.fsum(report.total_cost_usd for report in reports))
+    yield Line("", f"{total} in all; go on: {resume}{prefix}max-cost-usd=USD", "caution")
 
 
-def stopped(judgement: Judgement) -> Iterator[Line]:
+def stopped(reports: Iterable[BenchRunReport]) -> Iterator[Line]:
     """Yield how the rubric broke its contract, which ended the run; nothing if it did not."""
     details = [
         mode.detail
-        for report in judgement.run.reports.values()
+        for report in reports
         for result in report.per_case
         if result.violation
         for mode in result.failure_modes

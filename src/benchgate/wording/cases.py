@@ -10,7 +10,7 @@ from benchgate.gates.policy import TOLERANCE
 from benchgate.wording.lines import Line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from benchgate.gates.run_diff import CaseChange, Rates, RunChanges
     from benchgate.models import BenchRunReport, TrialResult
@@ -140,7 +140,7 @@ def failure_codes(results: Iterable[TrialResult]) -> dict[str, str]:
     return {case_id: _codes(dict.fromkeys(words)) for case_id, words in codes.items()}
 
 
-def first_rows(rows: list[Line], most: int | None, more: str) -> Iterator[Line]:
+def first_rows(rows: Sequence[Line], most: int | None, more: str) -> Iterator[Line]:
     """
     Yield the first rows, and how many more there are.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from textwrap import wrap
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -32,6 +32,8 @@ class Line:
     :param tone: what a colour may stress; the words say the same without it.
     :param strong: it is the headline.
     :param tail: what follows on the same line as far as there is room.
+    :param code: of the reason or note that the text says; empty if it says none.
+    :param is_detail: only who asks for details misses it.
     """
 
     label: str | None
@@ -39,6 +41,41 @@ class Line:
     tone: Tone = "plain"
     strong: bool = False
     tail: str = ""
+    code: str = ""
+    is_detail: bool = False
+
+
+QUOTED: Final = re.compile(r"`([^`]+)`")
+
+
+def quoted(name: str) -> str:
+    """Return a name as prose has it: in back quotes, as code is written."""
+    shown = excerpt(name, 60).replace("`", "'")
+    return f"`{shown}`"
+
+
+def pieces(text: str) -> Iterator[tuple[str, bool]]:
+    """Yield the parts of a text in their order, and whether each is a quoted name, for media that have code."""
+    for number, part in enumerate(QUOTED.split(text)):
+        if part:
+            yield part, number % 2 == 1
+
+
+def labelled(lines: Iterable[Line]) -> list[tuple[str, list[Line]]]:
+    """Return lines by their labels, in their order; a line without one goes on with what is above it."""
+    found: list[tuple[str, list[Line]]] = []
+    for line in lines:
+        if not found or (line.label and line.label != found[-1][0]):
+            found.append((line.label or "", []))
+        found[-1][1].append(line)
+    return found
+
+
+def once(lines: Iterable[Line]) -> Iterator[Line]:
+    """Yield lines of which each label is said in the first one alone."""
+    for label, group in labelled(lines):
+        yield replace(group[0], label=label)
+        yield from (replace(line, label="") for line in group[1:])
 
 
 def laid_out(lines: Iterable[Line], width: int) -> Iterator[tuple[str, Line]]:
@@ -50,7 +87,9 @@ def laid_out(lines: Iterable[Line], width: int) -> Iterator[tuple[str, Line]]:
     """
     columns = max(width, NARROWEST)
     for line in lines:
-        label = "" if line.label is None else f"{printable(line.label):{INDENT - 1}} "
+        label = ""
+        if line.label is not None:
+            label = f"{printable(line.label):{INDENT - 1}} "
         text = f"{label}{printable(line.text)}"
         room = columns - len(text)
         if line.tail and room >= SHORTEST_TAIL:
