@@ -154,6 +154,23 @@ def test_more_harm_comes_first_and_its_reason_leads_to_it(bench):
     assert "2 of 3before 3" in Elements(page).text
 
 
+def test_a_promotion_shows_more_harm_after_what_got_better(tmp_path):
+    ids = [f"c{n:02}" for n in range(16)]
+    for name, score, harmful in (("old", 0.2, ids[0]), ("new", 0.8, ids[1])):
+        rows = [
+            {"id": one, "score": score + n / 100, "harm": 0.2 * (one == harmful)}
+            for n, one in enumerate(ids)
+        ]
+        text = "".join(f"{json.dumps(row)}\n" for row in rows)
+        (tmp_path / f"{name}.jsonl").write_text(text)
+    logs = [str(tmp_path / f"{name}.jsonl") for name in ("old", "new")]
+    target = tmp_path / "page.html"
+    assert main(["gate", *logs, "--map=harm=harm", f"--html={target}"]) == 0
+    text = Elements(target.read_text("utf-8")).text
+    assert text.index("Higher scores 15") < text.index("More harm 1 it did more harm")
+    assert re.search("more c01 harm 0 -> 0.2 ?less c00 harm 0.2 -> 0", text)
+
+
 def test_where_no_penalty_rose_nothing_says_more_harm(compared):
     _, page = compared
     assert "More harm" not in page

@@ -54,7 +54,7 @@ GROUPS: Final = {
     "new": Group("Not in the baseline", "only this run has it", 5),
     "plain": Group("Not compared", "no pairs of cases are known"),
 }
-"""The groups of cases in the order in which they are shown."""
+"""The groups of cases, those first to which something happened."""
 OF_GRADED: Final = {"fell": "the score fell", "rose": "the score rose"}
 """What groups mean where nobody said which scores pass."""
 WITHOUT_OUTPUT: Final = frozenset({"same", "missing", "passing", "new", "plain"})
@@ -224,10 +224,19 @@ def groups(
         for key, meaning in OF_GRADED.items():
             named[key] = named[key]._replace(meaning=meaning)
     return {
-        key: group._replace(cases=tuple(view(key, case_id) for case_id in grouped[key]))
-        for key, group in named.items()
+        key: named[key]._replace(cases=tuple(view(key, case_id) for case_id in grouped[key]))
+        for key in _order(source)
         if grouped[key]
     }
+
+
+def _order(source: Source) -> list[str]:
+    """Return the groups as they are shown: in a promotion more harm comes after what got better."""
+    keys = [*GROUPS]
+    if source.decision is not None and source.decision.promotion_allowed:
+        keys.remove("harm")
+        keys.insert(keys.index("rose") + 1, "harm")
+    return keys
 
 
 def _worst(results: Iterable[TrialResult]) -> TrialResult | None:

@@ -97,7 +97,9 @@ def _decision(view: RunView) -> Iterator[str]:
     if decided.headline.code:
         headline += f" {code(decided.headline.code)}"
     yield headline
-    lines = gate_lines(decided, view.door, cases=_case_lines(view), run=view.rows)
+    lines = gate_lines(
+        decided, view.door, cases=_case_lines(view), run=(*view.spent, *view.lacking)
+    )
     yield from _verbatim(line for line in lines if not line.strong)
 
 

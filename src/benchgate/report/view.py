@@ -17,7 +17,7 @@ from benchgate.report.cases import Compared, first_shown, groups, ids_of_groups
 from benchgate.report.history import past_runs
 from benchgate.report.outputs import outputs_of
 from benchgate.sentences.formats import confidence
-from benchgate.wording import run_rows
+from benchgate.wording import lacking, spending
 from benchgate.wording.block import Door, next_lines
 from benchgate.wording.decision import DecisionView
 
@@ -50,7 +50,7 @@ class RunView:
     What a report shows of a run or a proof.
 
     :param baseline: ``None`` if there is none, or nobody knows its name.
-    :param rows: of the run: what it cost, how long it took, what is missing.
+    :param spent: what the run cost and how long it took; ``lacking`` which of its trials have no result or no score.
     :param door: what a reader can do with it here.
     :param passed_before: cases that pass in the baseline; ``None`` if there is none.
     :param axes: the mean of each part of the score, in the baseline if that ran in the same session, and now.
@@ -65,7 +65,8 @@ class RunView:
     baseline: str | None
     decided: DecisionView
     figures: Figures | None
-    rows: tuple[Line, ...]
+    spent: tuple[Line, ...]
+    lacking: tuple[Line, ...]
     door: Door
     tiles: tuple[Tile, ...]
     changes: RunChanges | None
@@ -79,10 +80,17 @@ class RunView:
 
     @property
     def found(self) -> tuple[Line, ...]:
-        """What the comparison found."""
+        """What the comparison found, and what it could not."""
         view = self.decided
         harm = (*view.harm, *view.harm_counts)
-        return (*view.not_compared, *view.score, *harm, *view.test, *view.people)
+        return (
+            *view.not_compared,
+            *view.score,
+            *harm,
+            *view.test,
+            *self.lacking,
+            *view.people,
+        )
 
     @property
     def next_steps(self) -> tuple[Line, ...]:
@@ -125,10 +133,10 @@ def view_of(
         passed_before = sum(case.passed for case in compared.figures[0])
     candidate, baseline = _names(source)
     is_log = source.report is not None and source.report.source is not None
-    figures = source.figures
     decided = DecisionView.of(
-        source.decision, source.policy, (baseline or "", candidate), figures, source.report
+        source.decision, source.policy, (baseline or "", candidate), source.figures, source.report
     )
+    figures = decided.figures
     folder = source.folder if outputs and not is_log else None  # a log has no outputs
     shown = outputs_of(folder, source.record, history)
     answers = Answers(note=ELSEWHERE if source.log is not None else "")
@@ -144,7 +152,8 @@ def view_of(
         baseline=baseline,
         decided=decided,
         figures=figures,
-        rows=tuple(_run_rows(source)),
+        spent=tuple(_spent(source, figures)),
+        lacking=tuple(_lacking(source)),
         door=Door(pin=pin, has_codes=True),
         tiles=tuple(_tiles_of(source, figures, changes, passed_before)),
         changes=changes,
@@ -158,13 +167,18 @@ def view_of(
     )
 
 
-def _run_rows(source: Source) -> Iterator[Line]:
+def _spent(source: Source, figures: Figures | None) -> Iterator[Line]:
+    if source.report is not None:
+        yield from spending(source.report, figures)
+
+
+def _lacking(source: Source) -> Iterator[Line]:
     if source.report is None:
-        return iter(())
+        return
     reports = [source.report]
     if source.record is not None and source.record.rerun is not None:
         reports.append(source.record.rerun)
-    return run_rows(reports, source.figures)
+    yield from lacking(reports)
 
 
 def _axes(source: Source) -> list[tuple[str, float | None, float]]:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Final
 
 from benchgate.errors import printable
 from benchgate.gates.rules import not_computed
-from benchgate.sentences.formats import confidence
 from benchgate.wire.usage import usd
 from benchgate.wording.lines import pieces
 

@@ -114,10 +114,10 @@ STEPS: Final = {
     "look.beyond": "but it would be look {number}, and {declared} were declared: it promotes nothing",
     "look.declared": "it would be look {number} of the {declared} that were declared",
     "look.spent": "it would be look {number}, whose level is {alpha:.2g}",
-    "look.later": "with look {number} the chance of a promotion by luck is up to {chance:.1%} in all",
+    "look.later": "after look {number} the chance of a promotion by luck is up to {chance:.1%}",
     "look.second": (
-        "a second look raises the chance of a promotion by luck to at most {chance:.1%}, or {declared:.1%} if looks = "
-        "spend:2 was declared before the first"
+        "after a second look the chance of a promotion by luck is up to {chance:.1%}; looks = spend:2, set before the "
+        "first, keeps it at {declared:.1%}"
     ),
     "cure.resume": "fix what kept trials from a result, then run only them: --resume",
     "cure.higher_cap": "run only the rest, with a higher cap: --resume --max-cost-usd=USD",

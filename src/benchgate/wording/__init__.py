@@ -82,9 +82,20 @@ def run_rows(
     :param reports: of the candidate, and of a baseline that ran beside it.
     :param prefix: of the options that a reader can type.
     """
-    report = reports[0]
+    yield from spending(reports[0], figures)
+    yield from lacking(reports, prefix, is_recorded=is_recorded)
+
+
+def spending(report: BenchRunReport, figures: Figures | None) -> Iterator[Line]:
+    """Yield what a run cost, and how long it took."""
     yield from costs(report, figures)
     yield from pace(report)
+
+
+def lacking(
+    reports: Sequence[BenchRunReport], prefix: str = "--", *, is_recorded: bool = True
+) -> Iterator[Line]:
+    """Yield which trials of a run have no result or no score, and how to run them."""
     yield from unscored(reports, prefix)
     yield from capped(reports, prefix, is_recorded=is_recorded)
 

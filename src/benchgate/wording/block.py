@@ -148,12 +148,17 @@ def _why(view: DecisionView, door: Door) -> Iterator[Line]:
     is_all = door.verbosity > 0
     has_codes = is_all or door.has_codes or view.outcome == "reject"
     yield _with_code(view.headline, has_codes=has_codes)
-    if view.is_harmful:
-        yield from view.harm
-        yield from first_rows(view.harm_cases, door.most, door.more)
     for row in view.reasons:
         if is_all or not row.is_detail:
             yield _with_code(row, has_codes=has_codes)
+    if view.is_harmful:
+        yield from _harm(view, door)
+
+
+def _harm(view: DecisionView, door: Door) -> Iterator[Line]:
+    """Yield in which cases there is more harm, and less."""
+    yield from view.harm_counts
+    yield from first_rows(view.harm_cases, door.most, door.more)
 
 
 def _figures(
@@ -161,12 +166,10 @@ def _figures(
 ) -> Iterator[Line]:
     """Yield harm, cases, the test, the run, and what to keep in mind; what became worse after what became better."""
     is_all = door.verbosity > 0
-    if not view.is_harmful:
-        yield from view.harm
+    yield from view.harm
     yield from cases
     if not view.is_harmful:
-        yield from view.harm_counts
-        yield from first_rows(view.harm_cases, door.most, door.more)
+        yield from _harm(view, door)
     yield from view.test
     yield from (row for row in run if is_all or not row.is_detail)
     yield from view.people

@@ -77,13 +77,14 @@ class DecisionView:
     :param not_compared: which cases were not compared.
     :param reasons: what the headline does not say, with the codes of further reasons.
     :param is_harmful: harm speaks against the candidate.
-    :param harm: how much harm both sides do; ``harm_counts`` in how many cases a promotion does more and less of it,
-        ``harm_cases`` in which.
+    :param harm: how much harm both sides do, unless a reason says it; ``harm_counts`` in how many cases there is more
+        and less of it, ``harm_cases`` in which.
     :param people: how far the observer agrees with people.
     :param careful: what to keep in mind: how often the baseline was looked at, and notes.
     :param rule: what was asked, and the other conditions.
     :param next_step: what to do first about it; empty if nobody knows.
     :param lacks_baseline: nothing but the missing baseline holds it.
+    :param figures: of the comparison, for plots; ``None`` if they say nothing of the candidate, or are not known.
     """
 
     headline: Line
@@ -101,6 +102,7 @@ class DecisionView:
     rule: tuple[Line, ...] = ()
     next_step: str = ""
     lacks_baseline: bool = False
+    figures: Figures | None = None
 
     @classmethod
     def of(
@@ -132,11 +134,12 @@ class DecisionView:
         if report is not None:
             tails = failure_codes(report.per_case)
         text = _sentence(decision.outcome, said, policy, names, figures)
+        is_harmful = "safety_regression" in said.codes
         harm = Harm.of(
             figures,
             policy,
             tails,
-            is_reason="safety_regression" in said.codes,
+            is_reason=is_harmful,
             is_promoted=decision.promotion_allowed,
         )
         return cls(
@@ -149,9 +152,9 @@ class DecisionView:
             ),
             outcome=decision.outcome,
             not_compared=tuple(said.notes["compared"]),
-            reasons=tuple(said.rest(has_harm=bool(harm.means))),
+            reasons=tuple(said.rest()),
             score=tuple(score(figures, policy, report)),
-            is_harmful=harm.is_reason,
+            is_harmful=is_harmful,
             harm=harm.means,
             harm_counts=harm.counts,
             harm_cases=harm.cases,
@@ -161,6 +164,7 @@ class DecisionView:
             rule=tuple(_rule(policy, names, figures)),
             next_step=at_door(decision.next_step or "", prefix),
             lacks_baseline=said.codes == {"baseline_missing"},
+            figures=figures,
         )
 
     @classmethod
@@ -227,19 +231,12 @@ class Said:
             return ""
         return self.reasons[0].code
 
-    def rest(self, *, has_harm: bool) -> Iterator[Line]:
-        """
-        Yield what the headline does not say: its reason, if it says that in few words, and all others.
-
-        :param has_harm: other rows say how much harm there is.
-        """
+    def rest(self) -> Iterator[Line]:
+        """Yield what the headline does not say: its reason, if it says that in few words, and all others."""
         for row in self.reasons:
             if row.code == self.first:
-                is_said = not few_words(row.code) or (has_harm and row.code == "safety_regression")
-                if not is_said:
+                if few_words(row.code):
                     yield replace(row, code="")
-            elif row.code == "safety_regression" and has_harm:
-                yield replace(row, text=few_words(row.code))
             elif row.code == "delta_below_minimum" and "significant_regression" in self.codes:
                 yield replace(row, is_detail=True)  # a loss is no gain
             elif few_words(row.code) and row.label == "why":

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final
 
 from benchgate.errors import counted, listed
 from benchgate.gates.claim_reasons import penalties_of, risen
-from benchgate.gates.harm_reasons import by_chance
 from benchgate.sentences.formats import confidence
 from benchgate.wording.lines import Line
 
@@ -34,11 +33,10 @@ class Harm:
     """
     How much harm both sides do.
 
-    :param is_reason: it speaks against the candidate.
-    :param means: of both sides; ``counts`` in how many cases there is more and less, ``cases`` in which.
+    :param means: of both sides; nothing if a reason has them.
+    :param counts: in how many cases there is more and less, ``cases`` in which.
     """
 
-    is_reason: bool = False
     means: tuple[Line, ...] = ()
     counts: tuple[Line, ...] = ()
     cases: tuple[Line, ...] = ()
@@ -57,6 +55,7 @@ class Harm:
         Return it, with the cases in which it rose if that speaks against the candidate, or the mean hides it.
 
         :param tails: how each case failed.
+        :param is_reason: it speaks against the candidate.
         """
         if figures is None or policy is None or figures.safety.delta is None:
             return cls()
@@ -65,18 +64,16 @@ class Harm:
         more = risen(before, after)
         less = [(case_id, was, now) for case_id, now, was in risen(after, before)]
         if is_reason:
-            worse = tuple(_harm_rows("  worse", more, more, "bad", tails))
-            means = tuple(_harm_against(figures, policy, len(more)))
-            return cls(is_reason=True, means=means, cases=worse)
+            rows = [*_harm_rows("  more", more, more, "bad", tails)]
+            return cls(counts=_harm_counts(more, less, "bad"), cases=tuple(rows))
         means = (_harm_means(figures, policy),)
         if not is_promoted or not more:
             return cls(means=means)
-        counts = f"more in {counted(len(more), 'case')}, less in {len(less)}"
         rows = [
             *_harm_rows("  more", more, more + less, "caution", {}),
             *_harm_rows("  less", less, more + less, "good", {}),
         ]
-        return cls(means=means, counts=(Line("harm", counts, "caution"),), cases=tuple(rows))
+        return cls(means=means, counts=_harm_counts(more, less, "caution"), cases=tuple(rows))
 
 
 def _harm_means(figures: Figures, policy: GatePolicy) -> Line:
@@ -88,17 +85,13 @@ def _harm_means(figures: Figures, policy: GatePolicy) -> Line:
     return Line("harm", f"{means}   {rise}; {_allowed(policy)}")
 
 
-def _harm_against(figures: Figures, policy: GatePolicy, worse: int) -> Iterator[Line]:
-    safety = figures.safety
-    text = f"{safety.baseline_mean:.3f} -> {safety.candidate_mean:.3f}, {_allowed(policy)}"
-    if worse == 1:
-        text += "; 1 case is worse"
-    elif worse:
-        text += f"; {worse} cases are worse"
-    yield Line("harm", text, "bad")
-    chance = by_chance(safety)
-    if chance is not None and policy.claim != "no_regression":
-        yield Line("", chance.text, "caution")
+def _harm_counts(more: list[Changed], less: list[Changed], tone: Tone) -> tuple[Line, ...]:
+    if not more:
+        return ()
+    text = f"more in {counted(len(more), 'case')}"
+    if less:
+        text += f", less in {len(less)}"
+    return (Line("harm", text, tone),)
 
 
 def _allowed(policy: GatePolicy) -> str:
