@@ -194,6 +194,16 @@ def summaries(root: Path) -> None:
     shutil.rmtree(root / "out")
 
 
+def in_use(root: Path) -> None:
+    """Make the class with three runs, each of a better system; the second one became the baseline."""
+    summaries(root)
+    run(root, "--bench-system=title", "--bench-baseline=none")
+    run(root, "--bench-system=first-line")
+    places = [f"--out={root / '.benchgate'}", f"--bench-root={root / 'bench'}"]
+    assert main(["pin", "2", *places, "--yes"]) == 0
+    run(root)
+
+
 def example(name: str, root: Path) -> None:
     """Copy an example as if it were validated today."""
     pytest.importorskip("openai")
@@ -247,6 +257,7 @@ PROJECTS = {
     "docs/how-to/run-the-baseline-too.md": summaries,
     "docs/how-to/search-in-a-loop.md": search,
     "docs/how-to/gate-plain-vectors.md": empty,
+    "docs/reference/daily.md": in_use,
 }
 """What each page with console sessions starts from."""
 

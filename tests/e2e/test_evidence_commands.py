@@ -393,7 +393,7 @@ def test_penalties_of_other_cases_are_not_compared(vectors, capsys):
     assert read("out.json", ".")["reason_codes"] == ["checkpoint_promotion_blocked_case_mismatch"]
     assert "1 only in baseline: b" in capsys.readouterr().err
     assert main([*arguments, "--policy=missing=worst", "--policy=score_range=[0,1]"]) == 2
-    assert "what a missing penalty was is not known" in capsys.readouterr().err
+    assert "how much harm a missing case does is not known" in capsys.readouterr().err
 
 
 def test_missing_cases_can_count_as_the_worst(failing_cases_left_out, capsys):

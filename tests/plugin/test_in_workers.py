@@ -105,7 +105,7 @@ REASON = [
     "not passed, score 0.625: wrong",
     "  zeal: 0.5",
     "  care: 0",
-    "  safety penalty: 2",
+    "  harm: 2",
     "  wrong: The answer is not the expected one.",
     "  output: .benchgate/runs/echo/<newest>/cases/02.json",
     "bench/echo/cases/02/case.toml:1",

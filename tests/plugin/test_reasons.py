@@ -64,7 +64,7 @@ def test_a_failing_case_says_what_lost_points_and_what_its_code_means(graded):
         "not passed, score 0.625: wrong",
         "  zeal: 0.5",
         "  care: 0",
-        "  safety penalty: 2",
+        "  harm: 2",
         "  wrong: The answer is not the expected one.",
         "  output: .benchgate/runs/echo/<newest>/cases/02.json",
         "bench/echo/cases/02/case.toml:1",

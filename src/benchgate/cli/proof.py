@@ -55,7 +55,7 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
     for side in ("baseline", "trained"):
         forms = "JSON array, JSON object {case_id: number}, CSV case,score[,trial][,cluster], or baseline.json"
         parser.add_argument(f"--{side}-samples", type=Path, metavar="FILE", help=forms)
-        text = f"penalty of each {side} score, in the same forms; safety compares these alone"
+        text = f"harm of each {side} score, in the same forms; safety compares these alone"
         parser.add_argument(f"--{side}-safety-samples", type=Path, metavar="FILE", help=text)
     parser.add_argument("--run-id", required=True, metavar="ID", help="label of the comparison")
     for side, default in (("baseline", "baseline"), ("trained", "candidate")):
@@ -222,7 +222,7 @@ def _policy(args: argparse.Namespace) -> GatePolicy:
     policy = policy_of(args, VECTOR_DEFAULTS)
     if args.command == "safety":
         if policy.missing == "worst":
-            why = "--policy missing=worst counts scores; what a missing penalty was is not known"
+            why = "--policy missing=worst counts scores; how much harm a missing case does is not known"
             raise ValueError(why)
         return make_policy({**VECTOR_DEFAULTS, **{key: getattr(policy, key) for key in OF_HARM}})
     if policy.looks != "count":

@@ -76,7 +76,7 @@ def read_side(path: Path, harm: Path | None = None) -> Arm:
     penalties = read_scores(harm)
     negative = next((value for value in penalties.scores if value < 0), None)
     if negative is not None:
-        raise ValueError(f"{harm}: {negative!r} is a negative safety penalty")
+        raise ValueError(f"{harm}: {negative!r} is negative, and harm is 0 or more")
     if None not in (penalties.case_ids, arm.case_ids) and penalties.case_ids != arm.case_ids:
         raise ValueError(f"{harm}: its case ids are not those of {path}")
     if len(penalties.scores) != len(arm.scores):

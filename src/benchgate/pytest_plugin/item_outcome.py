@@ -52,7 +52,7 @@ def failure_text(
             lines.append(f"  {said}")  # else the lines of the parts say it
         lines += _axes(result.score)
         if result.score.safety_penalty:
-            lines.append(f"  safety penalty: {result.score.safety_penalty:g}")
+            lines.append(f"  harm: {result.score.safety_penalty:g}")
     lines += [
         f"  {mode.code}: {' '.join(meanings[mode.code].split())}"
         for mode in result.failure_modes

@@ -137,7 +137,9 @@ def view_of(
         source.decision, source.policy, (baseline or "", candidate), source.figures, source.report
     )
     figures = decided.figures
-    folder = source.folder if outputs and not is_log else None  # a log has no outputs
+    folder = None
+    if outputs and not is_log:  # a log has no outputs
+        folder = source.folder
     shown = outputs_of(folder, source.record, history)
     answers = Answers(note=ELSEWHERE if source.log is not None else "")
     if read_texts is not None:
@@ -220,40 +222,59 @@ def _range(source: Source, cases: Sequence[CaseFigures]) -> tuple[float, float]:
 
 def _tiles_of(
     source: Source, figures: Figures | None, changes: RunChanges | None, passed_before: int | None
-) -> list[Tile]:
-    """Return the figures that stand first."""
-    tests, report = figures.significance if figures else None, source.report
-    tiles = []
+) -> Iterator[Tile]:
+    """Yield the figures that stand first."""
+    yield from _score_tiles(source.report, figures)
+    yield from _case_tiles(source.report, changes, passed_before)
+    yield _safety_tile(source)
+    if source.report is not None:
+        yield from _cost_tiles(source.report, figures)
+
+
+def _score_tiles(report: BenchRunReport | None, figures: Figures | None) -> Iterator[Tile]:
     if report is not None and not report.complete:
-        tiles.append(Tile("Mean score", "not known", "the run is incomplete", "word"))
-    elif tests is not None:
-        level = f"{confidence(tests.alpha)} interval"
+        yield Tile("Mean score", "not known", "the run is incomplete", "word")
+    elif figures is not None:
+        tests = figures.significance
         between = words.interval(tests.delta_ci_low, tests.delta_ci_high)
-        beside = "on these cases" if tests.test == "none" else f"{level} {between}"
-        tiles.append(Tile("Change", words.signed(tests.mean_delta), beside))
-        beside = f"before {words.number(tests.baseline_mean_reward)}"
-        tiles.append(Tile("Mean score", words.number(tests.trained_mean_reward), beside))
+        beside = f"{confidence(tests.alpha)} interval {between}"
+        if tests.test == "none":
+            beside = "on these cases"
+        yield Tile("Change", words.signed(tests.mean_delta), beside)
+        before = f"before {words.number(tests.baseline_mean_reward)}"
+        yield Tile("Mean score", words.number(tests.trained_mean_reward), before)
     elif report is not None:
-        bound = report.score_lower_bound_95
-        beside = f"95% lower bound {words.number(bound)}" if bound is not None else ""
-        tiles.append(Tile("Mean score", words.number(report.mean_score), beside))
-    is_graded = changes is not None and changes.is_graded
-    if report is not None and not is_graded:
-        tiles.append(_passed_tile(report, changes, passed_before))
-    if changes is not None and is_graded:
-        higher = f"{len(changes.rose)} higher"
-        tiles.append(Tile("Cases lower", str(len(changes.fell)), higher))
-    elif changes is not None and report is not None:
-        count = len(changes.newly_failing)
+        beside = ""
+        if report.score_lower_bound_95 is not None:
+            beside = f"95% lower bound {words.number(report.score_lower_bound_95)}"
+        yield Tile("Mean score", words.number(report.mean_score), beside)
+
+
+def _case_tiles(
+    report: BenchRunReport | None, changes: RunChanges | None, passed_before: int | None
+) -> Iterator[Tile]:
+    if changes is not None and changes.is_graded:
+        yield Tile("Cases lower", str(len(changes.fell)), f"{len(changes.rose)} higher")
+        return
+    if report is None:
+        return
+    yield _passed_tile(report, changes, passed_before)
+    if changes is not None:
+        tone = ""
+        if changes.newly_failing:
+            tone = "bad"
         beside = f"{len(changes.newly_passing)} newly passing"
-        tiles.append(Tile("Newly failing", str(count), beside, "bad" if count else ""))
-    tiles.append(_safety_tile(source))
-    costs = words.costs(report) if report else []
-    used = ", ".join(costs[1:])
-    change = figures.cost if figures else None
-    if change is not None and change.increase is not None:
-        used = f"{change.increase:+.1%} a case"
-    return [*tiles, Tile("Cost", costs[0], used, "word")] if costs else tiles
+        yield Tile("Newly failing", str(len(changes.newly_failing)), beside, tone)
+
+
+def _cost_tiles(report: BenchRunReport, figures: Figures | None) -> Iterator[Tile]:
+    costs = words.costs(report)
+    if not costs:
+        return
+    beside = ", ".join(costs[1:])
+    if figures is not None and figures.cost is not None and figures.cost.increase is not None:
+        beside = f"{figures.cost.increase:+.1%} a case"
+    yield Tile("Cost", costs[0], beside, "word")
 
 
 def _passed_tile(
@@ -263,7 +284,9 @@ def _passed_tile(
         rates = changes.rates
         trials = f"{counted(rates.trials, 'trial')} a case, before {rates.trials_before}"
         return Tile("Trials passed", f"{rates.now:.1%}", f"before {rates.before:.1%}; {trials}")
-    beside = "" if passed_before is None else f"before {passed_before}"
+    beside = ""
+    if passed_before is not None:
+        beside = f"before {passed_before}"
     return Tile("Cases passed", f"{report.passed_count} of {report.case_count}", beside)
 
 
@@ -272,7 +295,9 @@ def _safety_tile(source: Source) -> Tile:
     if safety is not None and safety.safety_regression_delta is not None:
         before = words.number(safety.baseline_mean_safety_penalty)
         beside = f"before {before}; a rise of {safety.max_safety_regression:g} is allowed"
-        tone = "bad" if safety.promotion_allowed is False else ""
+        tone = ""
+        if safety.promotion_allowed is False:
+            tone = "bad"
         after = words.number(safety.trained_mean_safety_penalty)
         return Tile("Harm", after, beside, tone)
     if report is None or report.mean_safety_penalty is None:

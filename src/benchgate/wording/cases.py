@@ -49,13 +49,7 @@ def case_lines(
             before = passing_rates(changes.rates)
         text = f"{before}: {counts(changes)}"
     yield Line("cases", text)
-    rows = change_rows(changes) if changes else {}
-    is_graded = changes is not None and changes.is_graded  # then nobody knows which fail
-    if not is_graded and (most is None or not rows):  # else the rows are those of the counts above
-        label = "  fails" if changes is None else "  still"
-        codes = failure_codes(report.per_case)
-        for case_id in (result.case_id for result in report.per_case if not result.passed):
-            rows.setdefault(case_id, Line(label, listed(case_id), tail=codes.get(case_id, "")))
+    rows = _rows(report, changes, is_all=most is None)
     shown = [*rows.values()]
     best = next((number for number, row in enumerate(shown) if row.tone == "good"), 0)
     if has_gain and most and best >= most:
@@ -63,6 +57,29 @@ def case_lines(
     yield from first_rows(shown, most, more)
     if changes is not None:
         yield from other_lines(changes, most)
+
+
+def _rows(report: BenchRunReport, changes: RunChanges | None, *, is_all: bool) -> dict[str, Line]:
+    """Return the cases that changed; all that fail too, if all are asked for or none changed."""
+    rows: dict[str, Line] = {}
+    label = "  fails"
+    if changes is not None:
+        rows = change_rows(changes)
+        label = "  still"
+        if changes.is_graded:  # then nobody knows which fail
+            return rows
+    if is_all or not rows:  # else the rows are those of the counts
+        for case_id, row in _failing(report, label):
+            rows.setdefault(case_id, row)
+    return rows
+
+
+def _failing(report: BenchRunReport, label: str) -> Iterator[tuple[str, Line]]:
+    codes = failure_codes(report.per_case)
+    for result in report.per_case:
+        if not result.passed:
+            case_id = result.case_id
+            yield case_id, Line(label, listed(case_id), tail=codes.get(case_id, ""))
 
 
 def passing_rates(rates: Rates) -> str:
@@ -121,10 +138,12 @@ def other_lines(changes: RunChanges, most: int | None) -> Iterator[Line]:
         ("missing", changes.missing),
         ("edited", changes.changed),
     ):
+        if not ids:
+            continue
         shown = [listed(case_id) for case_id in ids[:most]]
-        rest = "" if len(shown) == len(ids) else f", ... {len(ids) - len(shown)} more"
-        if ids:
-            yield Line(label, f"{counted(len(ids), 'case')}: {', '.join(shown)}{rest}", "caution")
+        if len(shown) < len(ids):
+            shown.append(f"... {len(ids) - len(shown)} more")
+        yield Line(label, f"{counted(len(ids), 'case')}: {', '.join(shown)}", "caution")
 
 
 def failure_codes(results: Iterable[TrialResult]) -> dict[str, str]:
@@ -149,7 +168,9 @@ def first_rows(rows: Sequence[Line], most: int | None, more: str) -> Iterator[Li
     yield from rows[:most]
     if most is not None and len(rows) > most:
         rest = f"... {len(rows) - most} more"
-        yield Line("", f"{rest}; {more} shows all" if more else rest, "quiet")
+        if more:
+            rest += f"; {more} shows all"
+        yield Line("", rest, "quiet")
 
 
 def _row(change: CaseChange, width: int, *, is_graded: bool) -> str:
@@ -174,4 +195,6 @@ def _scores(change: CaseChange) -> str:
 
 def _codes(codes: Iterable[str]) -> str:
     text = ", ".join(codes)
-    return f"  {text}" if text else ""
+    if not text:
+        return ""
+    return f"  {text}"

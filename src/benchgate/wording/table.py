@@ -30,40 +30,77 @@ def table(judgement: Judgement) -> Iterator[Line]:
 def _rows(rows: Sequence[tuple[TrialResult, str]]) -> Iterator[Line]:
     width = max(map(len, ("case", *(_trial_name(*row) for row in rows))))
     spent = any(result.usage for result, _ in rows)
-    usage = "    cost  tokens in     out  " if spent else ""
+    usage = ""
+    if spent:
+        usage = "    cost  tokens in     out  "
     yield Line(None, f"{'case':{width}}  score     harm  {usage}result", "quiet")
     for result, side in rows:
-        score = result.score
-        points = "    -" if score is None else f"{score.score:5.3f}"
-        harm = score.safety_penalty if score else None
-        penalty = "      -" if harm is None else f"{harm:7.3f}"
-        usage = _spent(result) if spent else ""
-        tone: Tone = "plain" if result.passed or side else "bad" if score else "caution"
-        text = f"{_trial_name(result, side):{width}}  {points}  {penalty}  {usage}{_ending(result)}"
-        yield Line(None, f"{text}{_codes(result)}", tone)
+        text = f"{_trial_name(result, side):{width}}  {_points(result)}  "
+        if spent:
+            text += _spent(result)
+        yield Line(None, f"{text}{_ending(result)}{_codes(result)}", _tone(result, side))
+
+
+def _points(result: TrialResult) -> str:
+    """Return score and harm of a trial, as far as they are known."""
+    score = result.score
+    if score is None:
+        return "    -        -"
+    if score.safety_penalty is None:
+        return f"{score.score:5.3f}        -"
+    return f"{score.score:5.3f}  {score.safety_penalty:7.3f}"
+
+
+def _tone(result: TrialResult, side: str) -> Tone:
+    if result.passed or side:
+        return "plain"
+    if result.score is None:
+        return "caution"
+    return "bad"
 
 
 def _spent(result: TrialResult) -> str:
-    cost, used = cost_of(result), result.usage or Usage()
-    tokens = ["-" if count is None else str(count) for count in (used.tokens_in, used.tokens_out)]
-    return f"{'-' if cost is None else usd(cost):>8}  {tokens[0]:>9}  {tokens[1]:>6}  "
+    used = result.usage or Usage()
+    shown = "-"
+    cost = cost_of(result)
+    if cost is not None:
+        shown = usd(cost)
+    return f"{shown:>8}  {_known(used.tokens_in):>9}  {_known(used.tokens_out):>6}  "
+
+
+def _known(count: int | None) -> str:
+    if count is None:
+        return "-"
+    return str(count)
 
 
 def _trial_name(result: TrialResult, side: str) -> str:
-    return f"{result.case_id}{side}{f'-t{result.trial}' if result.trial else ''}"
+    if not result.trial:
+        return f"{result.case_id}{side}"
+    return f"{result.case_id}{side}-t{result.trial}"
 
 
 def _ending(result: TrialResult) -> str:
-    ending = "passed" if result.passed else "failed" if result.score else result.outcome
-    attempts = f" (run {result.reruns + 1} times)" if result.reruns else ""
-    attempts += f" (tried {result.retries + 1} times)" if result.retries else ""
-    return f"{ending}{attempts}"
+    ending: str = result.outcome
+    if result.passed:
+        ending = "passed"
+    elif result.score is not None:
+        ending = "failed"
+    if result.reruns:
+        ending += f" (run {result.reruns + 1} times)"
+    if result.retries:
+        ending += f" (tried {result.retries + 1} times)"
+    return ending
 
 
 def _codes(result: TrialResult) -> str:
     codes = ", ".join(_label(mode) for mode in result.failure_modes if mode.code != result.outcome)
-    return f": {codes}" if codes else ""
+    if not codes:
+        return ""
+    return f": {codes}"
 
 
 def _label(mode: FailureMode) -> str:
-    return f"{mode.code} {mode.detail!r}" if mode.code == "unknown_failure_mode" else mode.code
+    if mode.code == "unknown_failure_mode":
+        return f"{mode.code} {mode.detail!r}"
+    return mode.code
