@@ -7,7 +7,7 @@ from itertools import groupby, islice
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from benchgate.aggregate import case_figures
+from benchgate.aggregate import INCOMPLETE, case_figures
 from benchgate.gates.claim_reasons import risen
 from benchgate.gates.run_diff import changes
 from benchgate.models import BenchRunReport, BenchScore, LogSource, RunDigests, TrialResult
@@ -199,6 +199,8 @@ def groups(
         results, facts = trials.get(case_id, ()), about.get(case_id)
         is_shown, has_room = key not in WITHOUT_OUTPUT, case_id in having_room
         was, now = before.get(case_id), after.get(case_id)
+        if results and all(trial.outcome in INCOMPLETE for trial in results):
+            now = None  # it did not run: a score of 0 would read as a loss
         worst = _worst(results)
         said = _worst(judged.get(case_id, ()))
         return CaseView(
