@@ -379,7 +379,7 @@ def test_cases_in_other_clusters_hold_and_it_is_said_what_to_do(vectors, capsys)
         main([*arguments, "--run-id=r1", "--policy=test=auto", "--policy=score_range=[0,1]"]) == 10
     )
     said = capsys.readouterr().err
-    assert "(case_mismatch)" in said
+    assert "the two sides did not do the same cases" in " ".join(said.split())
     assert "in other clusters: c3" in said
     assert "give both sides the same cases, with the same ids and clusters" in said
 

@@ -649,7 +649,7 @@ def test_two_logs_of_inspect(inspect_logs, tmp_path):
         "80 samples of 40 cases\n          case=id, score=match (more is better), trial=epoch, "
         in done.stdout
     )
-    assert "epochs_collapsed: 2 trials of a case count as one observation" in done.stdout
+    assert "2 trials of a case count as one observation [epochs_collapsed]" in done.stdout
     assert verified.returncode == 0
     source = promotion(f"{out}/evidence/sums")["subject"]["source"]
     assert source["tool"] == "inspect_ai"

@@ -314,6 +314,8 @@ def test_the_gate_of_a_held_run_is_one_failure_in_junit(held_session):
     (case,) = suite.findall("testcase[@name='gate']")
     assert case.get("classname") == "bench.echo"
     failure = case.find("failure")
-    assert failure.get("message").startswith("HOLD: 3 cases are too few: at least 10 are needed")
+    assert failure.get("message").startswith(
+        "HOLD: `shout` may not replace `shout` yet: 3 cases are too few: at least 10 are needed"
+    )
     assert "\nHOLD      `shout` may not replace `shout` yet: " in failure.text
     assert "next      add 7 cases" in failure.text
