@@ -152,7 +152,11 @@ def test_classes_of_one_session_may_differ(bench, names):
 
 def test_its_keys_are_options_and_documented():
     text = REFERENCE.read_text("utf-8")
-    rows = re.findall(r"^\* `(\w+)`: (as `--bench-)?", text, re.MULTILINE)
+    rows = [
+        (key, is_option)
+        for keys, is_option in re.findall(r"^\* ((?:`\w+`[^:`]*)+): (as )?", text, re.MULTILINE)
+        for key in re.findall(r"`(\w+)`", keys)
+    ]
     assert [key for key, _ in rows if key in RunTable.model_fields] == list(RunTable.model_fields)
     # Of systems and judges above the level none, and of observers.
     own = {"pass_env", "observer_env", "network", "reads", "limits", "observations"}

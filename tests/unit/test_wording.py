@@ -21,6 +21,7 @@ from benchgate.gates.figures import Arm
 from benchgate.gates.policy import GatePolicy
 from benchgate.models import BenchScore, TrialResult
 from benchgate.pytest_plugin.item_outcome import failure_text
+from benchgate.sentences.conditions import HEADLINES
 from benchgate.trials.executor import TrialRecord
 from benchgate.wording import pace
 from benchgate.wording.block import Door, gate_lines
@@ -166,8 +167,8 @@ def decided(outcome, *reasons, notes=()):
         reason_codes=tuple(f"{PREFIX}{code}" for code, _ in reasons),
         notes=tuple(f"note_{code}" for code, _ in notes),
         remarks=(
-            *(Remark(code=f"{PREFIX}{code}", message=text) for code, text in reasons),
-            *(Remark(code=f"note_{code}", message=text) for code, text in notes),
+            *(Remark(code=f"{PREFIX}{code}", message=text, says=()) for code, text in reasons),
+            *(Remark(code=f"note_{code}", message=text, says=()) for code, text in notes),
         ),
         minimum_detectable_effect=None,
     )
@@ -178,7 +179,6 @@ BAN = ("block_severity_failure_mode", "severity block: x in a")
 ERRORS = ("too_many_unscored", "9 of 12 trials")
 FALL = ("significant_regression", "its score fell")
 NO_GAIN = ("delta_below_minimum", "its gain is -0.3")
-FEW = {code: condition.headline for code, condition in CONDITIONS.items()}
 
 
 @pytest.mark.parametrize(
@@ -188,10 +188,10 @@ FEW = {code: condition.headline for code, condition in CONDITIONS.items()}
             "reject",
             (NO_BASELINE, ERRORS, BAN),
             [
-                ("REJECT", f"`new` must not become the baseline: {FEW[BAN[0]]} [{BAN[0]}]"),
+                ("REJECT", f"`new` must not become the baseline: {HEADLINES[BAN[0]]} [{BAN[0]}]"),
                 ("block", "severity block: x in a"),
                 ("why", "there is no baseline [baseline_missing]"),
-                ("why", f"{FEW[ERRORS[0]]}: 9 of 12 trials [{ERRORS[0]}]"),
+                ("why", f"{HEADLINES[ERRORS[0]]}: 9 of 12 trials [{ERRORS[0]}]"),
             ],
         ),
         (
@@ -203,7 +203,10 @@ FEW = {code: condition.headline for code, condition in CONDITIONS.items()}
             "hold",
             (ERRORS, NO_BASELINE),
             [
-                ("HOLD", f"`new` may not become the baseline yet: {FEW[ERRORS[0]]} [{ERRORS[0]}]"),
+                (
+                    "HOLD",
+                    f"`new` may not become the baseline yet: {HEADLINES[ERRORS[0]]} [{ERRORS[0]}]",
+                ),
                 ("why", "9 of 12 trials"),
                 ("why", "there is no baseline [baseline_missing]"),
             ],

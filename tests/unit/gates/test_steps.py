@@ -31,7 +31,7 @@ def decided(before, after, **policy):
 
 def step_of(decision):
     """Return what to do, without what another look costs."""
-    return decision.next_step.partition("; a second look")[0]
+    return decision.step[0].text
 
 
 def message(decision, code):
