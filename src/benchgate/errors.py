@@ -154,6 +154,9 @@ class SystemNotFound(EvalError, KeyError):
         self.name = name
         self.known = tuple(sorted(known))
         self.reason = reason
+        if name in self.known:  # it is there, and something else is wrong
+            super().__init__(reason)
+            return
         meant = near(name or "", self.known)
         super().__init__(f"{reason}; {meant}known systems: {', '.join(self.known) or 'none'}")
 

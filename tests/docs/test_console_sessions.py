@@ -9,14 +9,18 @@ written, commands after ``$`` are run in one bash, and what they print is compar
 * Of a command without output on the page only the exit status is compared: it is 0.
 
 Commands that are not run, such as ``pip install``, are in blocks of another language: ``sh``.
+
+``UPDATE_SNAPSHOTS=1`` writes what the commands printed into the pages, and leaves their dots; read the difference.
 """
 
 from __future__ import annotations
 
 import difflib
+import os
 import re
 import subprocess
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from shlex import quote
 from textwrap import dedent
@@ -130,6 +134,45 @@ def difference(step, printed):
     return "\n".join([f"$ {step.text}", *lines])
 
 
+def renewed(shown, printed):
+    """Return the output that a page shows with the lines of today: each stretch between dots as it was printed."""
+    lines = plain(printed).splitlines()
+    made = []
+    at = 0
+    for is_dots, stretch in groupby(shown.splitlines(), _is_dots):
+        old = list(stretch)
+        if is_dots:
+            made += old
+            continue
+        first = 0 if not made else _nearest(old[0], lines, at)
+        last = _nearest(old[-1], lines, first)
+        while last + 1 < len(lines) and lines[last + 1].startswith(" " * 10):
+            last += 1  # the rest of a sentence
+        made += [_as_shown(line, old) for line in lines[first : last + 1]]
+        at = last + 1
+    return "\n".join(made)
+
+
+def _is_dots(line):
+    return line == "..." or re.fullmatch(r"\.\.\. \d+ more \w+", line) is not None
+
+
+def _nearest(line, lines, start):
+    """Return the number of the line, from a start on, that is most like one."""
+    likeness = [difflib.SequenceMatcher(None, line, other).ratio() for other in lines[start:]]
+    if not likeness:
+        return len(lines)
+    return start + likeness.index(max(likeness))
+
+
+def _as_shown(line, old):
+    """Return a printed line, or the one of the page that stands for it."""
+    for one in old:
+        if re.fullmatch(_line_pattern(plain(one)), f"{line}\n"):
+            return one
+    return line
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("page", pages())
 def test_the_sessions_of_a_page_are_as_shown(page, project, environment):
@@ -150,7 +193,12 @@ def test_the_sessions_of_a_page_are_as_shown(page, project, environment):
     wrong = []
     for step, output, status in zip(run, printed[::2], printed[1::2], strict=False):
         if step.output:
-            if not re.fullmatch(pattern(plain(step.output)), plain(output) + "\n"):
+            if re.fullmatch(pattern(plain(step.output)), plain(output) + "\n"):
+                continue
+            if os.environ.get("UPDATE_SNAPSHOTS"):
+                text = (ROOT / page).read_text("utf-8")
+                (ROOT / page).write_text(text.replace(step.output, renewed(step.output, output)))
+            else:
                 wrong.append(difference(step, output))
         elif status != "0":
             wrong.append(f"$ {step.text}\nexit status {status}\n{output}")

@@ -115,10 +115,8 @@ def test_a_system_that_calls_nothing_yet_is_no_baseline_to_beat(new_class, capsy
     new_class("--cases=rows.jsonl", MAP)
     run = ["run", "--task-class=tickets", "--out=.benchgate"]
     main([*run, "--system=current", "--baseline=none"])
-    main(["pin", "1", "--yes"])
-    call_agent()
-    assert main(run) == 10
-    assert "baseline: all 12 trials ended in harness_error" in capsys.readouterr().err
+    assert main(["pin", "1", "--yes"]) == 1
+    assert "cannot be pinned: every trial ended in an error" in capsys.readouterr().err
 
 
 def test_faulty_rows_are_named_and_nothing_is_written(new_class):

@@ -204,6 +204,14 @@ def test_errors_of_what_is_pinned_are_said_and_what_follows(pinned):
     assert "checkpoint_promotion_blocked_too_many_unscored" in codes
 
 
+def test_a_run_of_nothing_but_errors_is_not_pinned(pinned):
+    pinned.echo.system('raise ValueError("no")')
+    assert pinned.main("run", "--baseline=none").status in {0, 10}
+    done = pinned.main("pin", "2", "--yes", "--reason=what runs today")
+    assert done.status != 0
+    assert "cannot be pinned: every trial ended in an error" in done.err
+
+
 def test_one_error_is_said_and_nothing_follows(pinned):
     pinned.echo.system('if case.case_id == "01" and case.trial:\n    raise ValueError("no")')
     assert pinned.main("run", "--trials=2", "--baseline=none").status in {0, 10}

@@ -192,11 +192,11 @@ def test_a_promotion_by_another_series_ends_none():
             "count",
             1,
             (
-                "after a second look the chance of a promotion by luck is up to 4.9%; "
-                "looks = spend:2, set before the first, keeps it at 2.5%"
+                "a second look raises the chance of a promotion by luck from 2.5% to at most 4.9%; "
+                "looks = spend:2, set before the first look, keeps it"
             ),
         ),
-        ("count", 2, "after look 3 the chance of a promotion by luck is up to 7.3%"),
+        ("count", 2, "look 3 raises the chance of a promotion by luck to at most 7.3%"),
         ("spend", 1, "it would be look 2, whose level is 0.0076"),
         ("spend:2", 1, "it would be look 2 of the 2 that were declared"),
         ("spend:2", 2, "but it would be look 3, and 2 were declared: it promotes nothing"),

@@ -68,7 +68,7 @@ def test_a_promotion_says_what_may_replace_what_and_what_it_may_have_overlooked(
     assert not {"why", "next"} & text.keys()
     assert set(decision.notes) >= OF_PROMOTIONS
     assert (lines[-2].label, lines[-1].label) == ("test", "careful")
-    assert lines[-1].text.startswith("harm that rose by 0.05 would slip through in ")
+    assert lines[-1].text.startswith("a true rise of harm by 0.05 would pass in ")
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_a_hold_says_what_is_missing_and_what_would_settle_it():
     assert decision.outcome == "hold"
     assert (lines[0].label, lines[0].tone) == ("HOLD", "caution")
     assert lines[0].text.startswith(
-        "`new` may not replace `old` yet: it may be chance: so few cases reliably show only gains above 0."
+        "`new` may not replace `old` yet: it may be chance: so small a comparison reliably finds only gains above 0."
     )
     assert lines[0].text.endswith("; the gate looks for 0.1 (target_effect)")
     assert text["next"] == decision.next_step

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal
 
-from benchgate.aggregate import is_capped
+from benchgate.aggregate import INCOMPLETE
 from benchgate.gates.blockers import blocking
 from benchgate.gates.unscored import incompleteness
 from benchgate.sentences.says import says
@@ -55,7 +55,9 @@ def failures(
 
 
 def _failed_cases(report: BenchRunReport, outcome: Outcome | None) -> Iterator[Says]:
-    failed = len({r.case_id for r in report.shown.per_case if not (r.passed or is_capped(r))})
+    # A case without a result did not fail: that the run is incomplete says so.
+    ended = [r for r in report.shown.per_case if r.outcome not in INCOMPLETE]
+    failed = len({result.case_id for result in ended if not result.passed})
     if not failed:
         return
     if outcome == "promote":

@@ -21,5 +21,5 @@ HARM: Final = {
     ),
     "clean.cases": "{cases} cases",
     "clean.clusters": "about {cases} cases in {clusters} clusters",
-    "harm.by_chance": "An unchanged agent would be rejected in {chance:.0%} of runs like this",
+    "harm.by_chance": "This check also rejects an unchanged agent in {chance:.0%} of runs like this",
 }

@@ -28,9 +28,9 @@ NOTES: Final = {
     "these_cases_only": "the claim is about exactly these cases, and says nothing of others",
     "few_cases.cases": "{size:count case} {size:is|are} few for any claim",
     "few_cases.clusters": "{size:count cluster} {size:is|are} few for any claim",
-    "clusters": "{cases:count case} share {clusters:count cluster}, which are the sample",
-    "clusters.effective": "they tell as much as {cases:.0f} cases on their own",
-    "safety_power": "harm that rose by {rise:.2f} would slip through in {chance:.0%} of such runs",
+    "clusters": "{cases:count case} come from {clusters:count cluster} of like cases, which are the sample",
+    "clusters.effective": "they tell as much as {cases:.0f} independent cases",
+    "safety_power": "a true rise of harm by {rise:.2f} would pass in {chance:.0%} of runs like this",
     "zero_variance_exact_bound_used": "no p can be made; the bounded-support bound decides",
     "welch_paired_disagree.welch": (
         "to compare only the two averages (Welch's test) would give another answer"

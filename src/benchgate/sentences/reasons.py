@@ -78,10 +78,10 @@ REASONS: Final = {
     "gain_excluded": "its gain is at most {high:+.3f} ({alpha:confidence.1} bound); {wanted}",
     "not_significant": "{doubt}, though so many cases would have shown a gain of {detectable:.2g}",
     "inconclusive_underpowered.large": (
-        "{doubt}: so few cases reliably show only gains above {detectable:.2g}; {wanted}"
+        "{doubt}: so small a comparison reliably finds only gains above {detectable:.2g}; {wanted}"
     ),
     "inconclusive_underpowered.any": (
-        "{doubt}: so few cases may miss even the largest gain; {wanted}"
+        "{doubt}: so small a comparison may miss even the largest gain; {wanted}"
     ),
     "inconclusive_underpowered.alike": (
         "every case gained {gain:.3g}, but so few cannot rule out a rare large loss: the true gain may be as low as "

@@ -102,8 +102,8 @@ STEPS: Final = {
     ),
     "step.measure_harm": _MEASURE_HARM,
     "step.harm_by_chance": (
-        "to tell harm from chance, run {times} times as many trials of each case: an unchanged agent would then be "
-        "rejected in {chance:.0%} of runs; or raise max_safety_regression"
+        "look at the cases with more harm; to tell harm from chance, run {times} times as many trials of each case: "
+        "an unchanged agent would then be rejected in {chance:.0%} of runs"
     ),
     "step.allow_some_harm": "no number of cases can show that nothing rises: set max_safety_regression above 0",
     "step.cases_for_harm": "add cases: the bound on harm narrows with their number",
@@ -114,10 +114,10 @@ STEPS: Final = {
     "look.beyond": "but it would be look {number}, and {declared} were declared: it promotes nothing",
     "look.declared": "it would be look {number} of the {declared} that were declared",
     "look.spent": "it would be look {number}, whose level is {alpha:.2g}",
-    "look.later": "after look {number} the chance of a promotion by luck is up to {chance:.1%}",
+    "look.later": "look {number} raises the chance of a promotion by luck to at most {chance:.1%}",
     "look.second": (
-        "after a second look the chance of a promotion by luck is up to {chance:.1%}; looks = spend:2, set before the "
-        "first, keeps it at {declared:.1%}"
+        "a second look raises the chance of a promotion by luck from {declared:.1%} to at most {chance:.1%}; looks = "
+        "spend:2, set before the first look, keeps it"
     ),
     "cure.resume": "fix what kept trials from a result, then run only them: --resume",
     "cure.higher_cap": "run only the rest, with a higher cap: --resume --max-cost-usd=USD",

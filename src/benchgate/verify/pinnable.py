@@ -56,6 +56,8 @@ def objections(
     baseline = read_baseline(run.folder / RECORD_FILE)
     yield from (f"{refused}: {problem.text}" for problem in baseline.problems)
     if baseline.report is not None:
+        if all(result.outcome == "harness_error" for result in baseline.report.per_case):
+            yield f"{refused}: every trial ended in an error; mend the system, and pin its next run"
         cases = {c: sha for c, sha in read_cases(class_path)[0].items() if c not in new}
         for difference in differences(baseline.report, class_path, cases, "the run"):
             yield f"{refused}: {difference}; run the class again, or replay this run: --bench-replay"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from benchgate.aggregate import UNSCORED
@@ -167,10 +168,19 @@ def first_rows(rows: Sequence[Line], most: int | None, more: str) -> Iterator[Li
     """
     yield from rows[:most]
     if most is not None and len(rows) > most:
-        rest = f"... {len(rows) - most} more"
+        rest = _rest(rows[most:])
         if more:
             rest += f"; {more} shows all"
         yield Line("", rest, "quiet")
+
+
+def _rest(rows: Sequence[Line]) -> str:
+    """Return how many more rows there are, and of which kinds where these differ from each other."""
+    text = f"... {len(rows)} more"
+    kinds = Counter((row.label or "").strip() for row in rows)
+    if len(kinds) == 1:
+        return text
+    return f"{text}: {', '.join(f'{count} {kind}' for kind, count in kinds.items())}"
 
 
 def _row(change: CaseChange, width: int, *, is_graded: bool) -> str:

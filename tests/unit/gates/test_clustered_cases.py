@@ -80,7 +80,9 @@ def test_the_figures_are_of_the_clusters():
     assert (before.clusters, before.effective_cases) == (None, None)
     assert after.clusters == 12 <= after.effective_cases < 36
     text = {remark.code: remark.message for remark in together.decision.remarks}["note_clusters"]
-    assert text.startswith("36 cases share 12 clusters, which are the sample; they tell as much as")
+    assert text.startswith(
+        "36 cases come from 12 clusters of like cases, which are the sample; they tell as much as"
+    )
 
 
 def test_clusters_of_one_change_nothing():

@@ -285,7 +285,7 @@ def test_where_only_the_bound_for_constant_values_objects_the_reason_says_so():
     made = decision(*arms, penalties=UNMEASURED, ids=None, min_cases=2, safety="optional")
     assert (made.outcome, codes(made)) == ("hold", ["inconclusive_underpowered"])
     assert made.remarks[0].message.startswith(
-        "all scores of a side are equal, and the true gain may be as low as -0.364: so few cases may miss"
+        "all scores of a side are equal, and the true gain may be as low as -0.364: so small a comparison may miss"
     )
 
 
@@ -338,7 +338,7 @@ def test_where_nothing_can_be_detected_it_is_said():
     texts = {remark.code: remark.message for remark in made.remarks}
     said = texts[PREFIX + "inconclusive_underpowered"]
     assert (
-        said == "it may be chance: so few cases may miss even the largest gain; "
+        said == "it may be chance: so small a comparison may miss even the largest gain; "
         "the gate looks for 0.1 (target_effect)"
     )
 
@@ -348,7 +348,7 @@ def test_a_gain_that_must_exceed_some_amount_is_asked_for_by_that_amount():
     assert (made.outcome, codes(made)) == ("hold", ["inconclusive_underpowered"])
     said = made.remarks[0].message
     assert said.startswith(
-        "that its gain is above 0.2 may be chance: so few cases reliably show only"
+        "that its gain is above 0.2 may be chance: so small a comparison reliably finds only"
     )
     assert said.endswith("; you asked for 0.2")
 
@@ -361,7 +361,7 @@ def test_a_check_of_safety_says_how_blind_it_is():
     # At most none of 12 cases may have an incident, as one is a rise of 0.083.
     expected = [(1 - rise) ** 12 for rise in (0.05, 0.10, 0.20)]
     assert [chance for _, chance in chances] == pytest.approx(expected)
-    assert said == f"harm that rose by 0.05 would slip through in {expected[0]:.0%} of such runs"
+    assert said == f"a true rise of harm by 0.05 would pass in {expected[0]:.0%} of runs like this"
     assert "note_safety_power" not in decision(POOR, GOOD, penalties=(NONE, None)).notes
     assert "note_safety_power" not in decision(POOR, GOOD, ids=None).notes
 

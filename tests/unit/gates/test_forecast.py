@@ -149,7 +149,7 @@ def test_a_gain_is_added_within_the_range(passes):
         (
             baseline(5),
             {"min_cases": 2, "test": "paired", "alpha": 0.001},
-            "it may be chance: so few cases",
+            "it may be chance: so small a comparison",
         ),
     ],
 )
