@@ -12,6 +12,7 @@ from benchgate.artifacts.run_evidence import views
 from benchgate.artifacts.run_kinds import RunRecord
 from benchgate.audit.evidence_copy import write_copy
 from benchgate.errors import ArtifactError
+from benchgate.verify.recheck_record import recheck_record
 from benchgate.verify.validate import validate_file
 from benchgate.verify.verification import verify_class
 from tests.conftest import Echo
@@ -91,6 +92,24 @@ def test_one_changed_byte_is_found_beside_the_record(promoted, place, name):
         if path.suffix == ".json":
             assert name in invalid(folder), around
     assert verify_class(promoted.out, promoted.name).faults == ()
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_the_path_of_the_record_is_found_where_it_does_not_belong(promoted, name):
+    """The copy names its record by another path, which is put back before it is compared; nothing else goes with it."""
+    path = promoted.out / "evidence" / promoted.name / name
+    data = path.read_bytes()
+    path.write_bytes(data + b'"path": "../record.json"')
+    try:
+        assert verify_class(promoted.out, promoted.name).faults
+    finally:
+        path.write_bytes(data)
+
+
+def test_the_name_of_a_checkpoint_is_refused_where_systems_are_compared(promoted):
+    record = record_of(promoted).model_copy(update={"baseline_checkpoint": "strong-v9"})
+    faults = list(recheck_record(promoted.folder(), record))
+    assert "baseline_checkpoint: the subject is no checkpoint" in faults
 
 
 @pytest.mark.parametrize("name", OF_A_COMPARISON)

@@ -610,7 +610,7 @@ def test_each_file_of_honest_evidence_is_valid_wherever_it_lies(runs, start, tmp
     for folder in (run.folder / "evidence", run.copy, lone):
         for path in folder.glob("*.json"):
             if (folder, path.name) == (lone, "promotion.json"):
-                with pytest.raises(ArtifactError, match=r"it needs the record that it names$"):
+                with pytest.raises(ArtifactError, match=r"it needs its record$"):
                     validate_file(path)
             else:
                 assert validate_file(path) == path.stem

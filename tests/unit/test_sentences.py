@@ -8,13 +8,25 @@ from pathlib import Path
 from string import Formatter
 
 import pytest
+from pydantic import ValidationError
 
 import benchgate
 from benchgate.gates.conditions import CONDITIONS
+from benchgate.gates.decision import Remark
 from benchgate.gates.policy import GatePolicy
 from benchgate.sentences.conditions import HEADLINES, LIMITS
 from benchgate.sentences.formats import confidence
-from benchgate.sentences.says import Listing, Says, clauses, every, joined, names, parts, says
+from benchgate.sentences.says import (
+    MOST_DEEP,
+    Listing,
+    Says,
+    clauses,
+    every,
+    joined,
+    names,
+    parts,
+    says,
+)
 from benchgate.sentences.tables import TABLES, TEMPLATES
 from benchgate.verify.agreement import SENTENCES
 
@@ -169,6 +181,22 @@ def test_what_others_say_is_bounded():
 )
 def test_a_sentence_that_somebody_made_up_is_shown_as_it_is(name, values):
     assert name in Says(sentence=name, values=values).text
+
+
+def test_clauses_are_not_nested_for_ever():
+    """A template that shows a value twice doubles the text at each level."""
+    sentence = says("few_cases.cases", size=1)
+    for _ in range(MOST_DEEP - 1):
+        sentence = says("few_cases.cases", size=sentence)
+    with pytest.raises(ValidationError, match="nested more than 5 deep"):
+        says("few_cases.cases", size=sentence)
+
+
+def test_people_read_the_data_and_not_the_text_beside_it():
+    said = says("few_cases.cases", size=3)
+    assert Remark(code="note_few_cases", message="all is well", says=(said,)).text == said.text
+    other = Says(sentence="few_cases.of_tomorrow", values={"size": 3})
+    assert Remark(code="note_few_cases", message="few", says=(other,)).text == "few"
 
 
 def test_several_sentences_are_joined():

@@ -100,11 +100,11 @@ def baseline_checkpoint(run: FinishedRun) -> str | None:
 
 def unrecorded_files(run: FinishedRun, decided: Decided, finished: datetime) -> dict[str, bytes]:
     """Return every file of the evidence of a run that leaves no record, by name."""
-    before = baseline_checkpoint(run)
-    if before is None and run.before is not None:
-        before = run.before.system
+    before = ""
+    if run.before is not None:
+        before = baseline_checkpoint(run) or run.before.system
     subject = subject_of(run)
-    names = (before or "", subject.id)
+    names = (before, subject.id)
     return run_files(evidence_of(run.report, decided, names, finished), subject)
 
 

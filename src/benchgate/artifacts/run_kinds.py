@@ -285,10 +285,10 @@ class RunRecord(Artifact):
     def names(self) -> tuple[str, str]:
         """What its evidence calls the baseline, empty if there is none, and the candidate."""
         before = ""
-        if self.baseline_checkpoint is not None:
-            before = self.baseline_checkpoint
-        elif self.compared_with is not None and self.compared_with.run is not None:
+        if self.compared_with is not None and self.compared_with.run is not None:
             before = self.compared_with.run.system
+            if self.baseline_checkpoint is not None:
+                before = self.baseline_checkpoint
         return before, self.subject.id
 
     @property

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from benchgate.artifacts.run_kinds import OWN_RECORD
 from benchgate.audit.chain import RECORD_FILE
@@ -20,6 +20,9 @@ from benchgate.wire.writing import make_folder, write_file
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+PROMOTION_FILE: Final = "promotion.json"
+"""The file that names its record."""
 
 
 def write_copy(copy: Path, folder: Path) -> str | None:
@@ -35,7 +38,10 @@ def write_copy(copy: Path, folder: Path) -> str | None:
         for stale in set(os.listdir(copy)) - set(stored):
             (copy / stale).unlink()
         for name, data in stored.items():
-            write_file(copy / name, data.replace(own, there))
+            copied = data
+            if name == PROMOTION_FILE:
+                copied = data.replace(own, there)
+            write_file(copy / name, copied)
     except (ArtifactError, OSError) as error:
         return f"the copy of the evidence is incomplete: {error}"
     return None
@@ -46,19 +52,19 @@ def path_from(copy: Path, folder: Path) -> str:
     return os.path.relpath(folder / RECORD_FILE, copy)
 
 
-def as_recorded(data: bytes, path: str) -> bytes:
+def as_recorded(name: str, data: bytes, path: str) -> bytes:
     """
     Return a file of evidence as the folder of its record has it, so that it has the digest in there.
 
     :param path: of the record, as that evidence names it.
     """
-    if path == OWN_RECORD:
+    if name != PROMOTION_FILE or path == OWN_RECORD:
         return data
     own = _reference(OWN_RECORD)
-    # A copy that names the record as its own folder does leads nowhere: it must not have the digest.
-    return data.replace(own, b"").replace(_reference(path), own)
+    # A copy that names the record as its own folder does leads nowhere: nothing has the digest of this.
+    return data.replace(own, b"\0").replace(_reference(path), own)
 
 
 def _reference(path: str) -> bytes:
-    """Return how ``promotion.json`` refers to a record; no text in a file of evidence can look like that."""
+    """Return how ``promotion.json`` refers to a record; no text in it can look like that."""
     return b'"path": ' + json.dumps(path, ensure_ascii=False).encode()

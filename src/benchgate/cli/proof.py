@@ -110,7 +110,7 @@ def _proof(args: argparse.Namespace) -> int:
     lines = [*_gate_lines(evidence)]
     if f"{PREFIX}case_mismatch" not in evidence.decision.reason_codes:
         failed = evidence.criteria_failed()
-        lines += (Line("criterion", f"{one.code}: {one.message}", "bad") for one in failed)
+        lines += (Line("criterion", f"{one.code}: {one.text}", "bad") for one in failed)
     show(lines, sys.stderr)
     say(f"proof_status={'pass' if evidence.proven else 'fail'}")
     return exit_status(evidence.decision, is_met=evidence.proven)

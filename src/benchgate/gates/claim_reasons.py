@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
+from benchgate.errors import listed
 from benchgate.gates.policy import TOLERANCE
-from benchgate.sentences.says import names, says
+from benchgate.sentences.says import Listing, names, says
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -86,7 +88,7 @@ def regressions(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Iterator[B
             ),
         )
     losses = [
-        f"{pair.case_id} {pair.after - pair.before:+.3g}"
+        (pair.case_id, pair.after - pair.before)
         for pair in baseline.paired_with(candidate) or ()
         if pair.before - pair.after > policy.tolerance + TOLERANCE and pair.case_id not in failing
     ]
@@ -97,7 +99,7 @@ def regressions(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Iterator[B
                 "case_regressed",
                 count=len(losses),
                 tolerance=policy.tolerance,
-                losses=names(losses, 3),
+                losses=_changes(sorted(losses, key=itemgetter(1))),
             ),
         )
     yield from _harm_objection(baseline, candidate)
@@ -107,9 +109,15 @@ def _harm_objection(baseline: Arm, candidate: Arm) -> Iterator[Blocker]:
     """Yield which cases do more harm."""
     rises = risen(penalties_of(baseline), penalties_of(candidate))
     if rises:
-        named = [f"{case_id} {now - was:+.3g}" for case_id, was, now in rises]
-        said = says("safety_regression.cases", count=len(rises), rises=names(named, 3))
+        changes = [(case_id, now - was) for case_id, was, now in rises]
+        said = says("safety_regression.cases", count=len(rises), rises=_changes(changes))
         yield "safety_regression", said
+
+
+def _changes(changes: Sequence[tuple[str, float]]) -> Listing:
+    """Return the first cases with what changed in each, in the order they have."""
+    first = [says("case.change", case=listed(case), change=by) for case, by in changes[:3]]
+    return Listing(first=tuple(first), more=len(changes) - len(first))
 
 
 def _newly_failing(baseline: Arm, candidate: Arm, rule: str = "any") -> list[str]:

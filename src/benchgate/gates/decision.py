@@ -37,6 +37,18 @@ class Remark(WireModel):
         every = tuple(sentences)
         return cls(code=code, message=joined(every), says=every)
 
+    @property
+    def text(self) -> str:
+        """The sentence for people, as this version words it."""
+        return _worded(self.says, self.message)
+
+
+def _worded(said: tuple[Says, ...], written: str) -> str:
+    """Return what sentences say; if this version lacks one of them, what the version that decided has written."""
+    if said and all(one.is_known for one in said):
+        return joined(said)
+    return written
+
 
 def by_code(blockers: Iterable[Blocker]) -> dict[str, list[Says]]:
     """Return what is said of each code: two sides, or two checks, may have the same one."""
@@ -79,3 +91,8 @@ class CheckpointPromotionDecision(WireModel):
     step: tuple[Says, ...] = ()
     look: JudgedLook | None = None
     certificate: tuple[Remark, ...] = Field(default=(), exclude_if=lambda found: not found)
+
+    @property
+    def advice(self) -> str:
+        """The next step for people, as this version words it; empty if there is nothing to do."""
+        return _worded(self.step, self.next_step or "")

@@ -19,7 +19,7 @@ HARM: Final = {
     "safety_upper_bound.out_of_reach": (
         "no candidate can meet it at this size: it takes {needed} without harm"
     ),
-    "clean.cases": "{cases} cases",
-    "clean.clusters": "about {cases} cases in {clusters} clusters",
+    "clean.cases": "{cases:count case}",
+    "clean.clusters": "about {cases:count case} in {clusters:count cluster}",
     "harm.by_chance": "This check also rejects an unchanged agent in {chance:.0%} of runs like this",
 }

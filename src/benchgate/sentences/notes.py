@@ -19,11 +19,11 @@ NOTES: Final = {
     "unequal_trials.one": "trials of a case: {trials:names}; means over fewer trials vary more",
     "unchanged_system.cases": (
         "an unchanged system would be rejected in {rejected} of 100 such runs: its trials disagree on {differing} of "
-        "{cases} cases"
+        "{cases:count case}"
     ),
     "unchanged_system.critical": (
         "an unchanged system would be rejected in {rejected} of 100 such runs: its trials disagree on {differing} of "
-        "{cases} critical cases"
+        "{cases:count critical case}"
     ),
     "these_cases_only": "the claim is about exactly these cases, and says nothing of others",
     "few_cases.cases": "{size:count case} {size:is|are} few for any claim",
@@ -47,27 +47,27 @@ NOTES: Final = {
         "evidence = exact rules it out"
     ),
     "unscored_baseline": (
-        "{count} of {total} trials of the baseline have no score and count as 0, in the candidate's favour"
+        "{count} of {total:count trial} of the baseline have no score and count as 0, in the candidate's favour"
     ),
     "unscored_baseline.late": (
-        "{count} of {total} trials of the baseline have no score, {late} for want of time, and count as 0, in the "
+        "{count} of {total:count trial} of the baseline have no score, {late} for want of time, and count as 0, in the "
         "candidate's favour"
     ),
-    "unscored_candidate": "{count} of {total} trials of the candidate have no score and count as 0",
+    "unscored_candidate": "{count} of {total:count trial} of the candidate have no score and count as 0",
     "unscored_candidate.late": (
-        "{count} of {total} trials of the candidate have no score, {late} for want of time, and count as 0"
+        "{count} of {total:count trial} of the candidate have no score, {late} for want of time, and count as 0"
     ),
     "same_bytes": "both files have the same bytes: is the baseline the old one?",
     "replayed": "no system was called; the outputs are those of {source}",
     "not_deterministic": (
-        "not deterministic: {count} of {total} scores differ from what the same rubric gave the same outputs"
+        "not deterministic: {count} of {total:count score} differ from what the same rubric gave the same outputs"
     ),
     "observer_fingerprint": "the observer's provider was {now:names}",
     "observer_fingerprint.before": "for the baseline {before:names}",
     "secret_masked": (
         "{count} of {total:count trial}: a key or token in what they returned or said was masked"
     ),
-    "http_replayed": "the requests of {count} of {total} trials were answered by {cassettes:names}",
+    "http_replayed": "the requests of {count} of {total:count trial} were answered by {cassettes:names}",
     "not_compared": "{count:count case} without a result in either log: {cases:names}",
     "observer_agreement.agreed": (
         "observer and people agree on {mean:.3f} of {outputs} outputs, between {low:.3f} and {high:.3f} (95%)"
@@ -78,7 +78,7 @@ NOTES: Final = {
     "observer_agreement.baseline": (
         "{mean:+.3f} on {outputs} of the baseline, between {low:.3f} and {high:.3f} (95%)"
     ),
-    "observer_agreement.contradictions": "{count:count label} contradict others, and all count",
+    "observer_agreement.contradictions": "{count:count label} {count:contradicts|contradict} others, and all count",
     "observer_agreement.lost": "no run has the labelled {outputs:names}",
     "labelled_output": "{output} of case {case}",
     "observer_bias": "the observer favours the {side}: its error is higher there by {error:.3f} or more",

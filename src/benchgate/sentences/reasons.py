@@ -20,6 +20,7 @@ REASONS: Final = {
         "{which}: {cases:names} ended in an error in the baseline, so that nobody knows whether they newly fail"
     ),
     "cases.all": "cases",
+    "case.change": "{case} {change:+.3g}",
     "cases.critical": "critical cases",
     "unscored_decide.no_best": "{trials} have no score, and no score_range says what the best is",
     "unscored_decide.against": (

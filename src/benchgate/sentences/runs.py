@@ -22,9 +22,9 @@ RUNS: Final = {
     "incomplete.log": "its log says that it did not end",
     "incomplete.no_trial": "no trial of the candidate was selected",
     "incomplete.ended_early": "the session ended early",
-    "errors.some": "{count} of {total} trials ended in harness_error; allowed is a share of {limit:g}, or one",
+    "errors.some": "{count} of {total:count trial} ended in harness_error; allowed is a share of {limit:g}, or one",
     "errors.some_of_kinds": (
-        "{count} of {total} trials ended in harness_error ({kinds:kinds}); allowed is a share of {limit:g}, or one"
+        "{count} of {total:count trial} ended in harness_error ({kinds:kinds}); allowed is a share of {limit:g}, or one"
     ),
     "errors.all": "all {total} trials ended in harness_error; allowed is a share of {limit:g}, or one",
     "errors.all_of_kinds": (

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from string import Formatter
-from typing import TYPE_CHECKING, Annotated, Any, Union
+from typing import TYPE_CHECKING, Annotated, Any, Final, Union
 
-from pydantic import AfterValidator, PlainSerializer
+from pydantic import AfterValidator, PlainSerializer, model_validator
 
 from benchgate.errors import bounded, excerpt, listed
 from benchgate.sentences.formats import shown
@@ -16,6 +16,9 @@ from benchgate.wire.model import Count, DisplayText, Number, WireModel
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+MOST_DEEP: Final = 5
+"""Levels of clauses in a sentence; the templates here need three."""
 
 Part = Union[DisplayText, "Says"]
 Value = Union[int, Number, DisplayText, "Listing", "Says"]
@@ -66,6 +69,18 @@ class Says(WireModel):
         PlainSerializer(dict, return_type=dict[str, Value]),
     ]
 
+    @model_validator(mode="after")
+    def _check_depth(self) -> Says:
+        """Refuse deep clauses: a template may show a value twice, so that each level doubles the text."""
+        if _depth(self) > MOST_DEEP:
+            raise ValueError(f"clauses are nested more than {MOST_DEEP} deep")
+        return self
+
+    @property
+    def is_known(self) -> bool:
+        """Whether this version has the template."""
+        return self.sentence in TEMPLATES
+
     @property
     def text(self) -> str:
         """The sentence, as this version words it; of one that it does not have, name and values."""
@@ -88,6 +103,15 @@ class _Fill(Formatter):
 
 
 _FILL = _Fill()
+
+
+def _depth(part: Any) -> int:
+    """Return how many levels of sentences a value has; those in it were checked before it."""
+    if isinstance(part, Listing):
+        return max(map(_depth, part.first), default=0)
+    if isinstance(part, Says):
+        return 1 + max(map(_depth, part.values.values()), default=0)
+    return 0
 
 
 def _plain(part: str | Says) -> str:

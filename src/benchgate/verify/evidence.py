@@ -56,11 +56,11 @@ def held(path: Path, kind: str) -> Held:
 
 def _paths_of_record(folder: Path) -> Iterator[str]:
     """Yield where the record of a folder of evidence may be; it is not hidden by a file that is gone."""
+    if folder.resolve().name == "evidence":
+        yield OWN_RECORD
     promotion = PromotionReport.read_or_none(folder / "promotion.json")
     if promotion is not None and promotion.record_ref is not None:
         yield promotion.record_ref.path
-    if folder.resolve().name == "evidence":
-        yield OWN_RECORD
 
 
 def _held_by(

@@ -46,7 +46,7 @@ def held_alone(path: Path, kind: str) -> Held:
         rules = there["proof.json"].rules
         stated = there["proof.json"].artifact_sha256.model_dump()
         digests = {name: stated[part] for part, name in PROOF_PARTS.items()}
-    lacking: dict[str, tuple[str, ...]] = {"promotion.json": ("the record that it names",)}
+    lacking: dict[str, tuple[str, ...]] = {"promotion.json": ("its record",)}
     if missing:
         views = as_bytes({name: side_part(there[name]) for name in SIDES if name in there})
         lacking |= dict.fromkeys(FOLLOWING, missing)

@@ -40,7 +40,7 @@ class Held:
     def faults(self, kind: str, data: bytes, folder: Path) -> Iterator[str]:
         """Yield where a file of a kind is not what it must be: by its digest first, and then by what is in it."""
         name = f"{kind}.json"
-        recorded = as_recorded(data, self.path)
+        recorded = as_recorded(name, data, self.path)
         if name in self.digests and sha256_hex(recorded) != self.digests[name]:
             yield f"its SHA-256 is not the one in {self.kept_in}"
         if name in self.views:

@@ -90,7 +90,7 @@ def _own_doubts(record: RunRecord) -> Iterator[str]:
     for remark in decision.remarks:
         code = remark.code.removeprefix(PREFIX)
         if code in FOREIGN:
-            yield f"it was held, for its results may belong to another {FOREIGN[code]}: {remark.message}"
+            yield f"it was held, for its results may belong to another {FOREIGN[code]}: {remark.text}"
     if failures:
         yield f"it has failures of severity block: {', '.join(failures)}"
     if record.replays is not None and not record.replays.observed:

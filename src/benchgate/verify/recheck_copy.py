@@ -77,6 +77,6 @@ def digest_of(path: Path, record: str = OWN_RECORD) -> str | None:
     if path.is_symlink():
         return None
     try:
-        return sha256_hex(as_recorded(read_bytes(path, limit=MAX_JSON_BYTES), record))
+        return sha256_hex(as_recorded(path.name, read_bytes(path, limit=MAX_JSON_BYTES), record))
     except Unreadable:
         return None

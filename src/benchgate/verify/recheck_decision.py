@@ -105,6 +105,8 @@ def _subject(record: RunRecord, outputs: Mapping[str, Any]) -> Iterator[str]:
         yield from same("subject.digest", report.digests.system, subject.digest)
         if subject.source != report.source:
             yield "subject.source: is not that of the report"
+        if record.baseline_checkpoint is not None:
+            yield "baseline_checkpoint: the subject is no checkpoint"
         return
     scored = {case_file_name(result) for result in report.per_case if result.outcome == "scored"}
     if record.checkpoint_problems:

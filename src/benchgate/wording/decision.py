@@ -162,7 +162,7 @@ class DecisionView:
             people=tuple(said.notes["people"]),
             careful=tuple(_careful(decision.look, policy, figures, said.notes["careful"])),
             rule=tuple(_rule(policy, names, figures)),
-            next_step=at_door(decision.next_step or "", prefix),
+            next_step=at_door(decision.advice, prefix),
             lacks_baseline=said.codes == {"baseline_missing"},
             figures=figures,
         )
@@ -206,7 +206,7 @@ class Said:
         notes: dict[str, list[Line]] = {"compared": [], "test": [], "people": [], "careful": []}
         for number, remark in enumerate(decision.remarks):
             code = remark.code.removeprefix(PREFIX).removeprefix(NOTE)
-            text = at_door(shortened(remark.message), prefix)
+            text = at_door(shortened(remark.text), prefix)
             if number < len(decision.reason_codes):
                 reasons.append(Line(LABELS.get(code, "why"), text, tone, code=code))
             elif decision.promotion_allowed or remark.code not in OF_PROMOTIONS:
@@ -281,10 +281,13 @@ def _sentence(
     does = f"replace {before}"
     if "baseline_missing" in said.codes:
         does = "become the baseline"
-    why = few_words(said.first) or said.reasons[0].text
+    verdict = f"{after} may not {does} yet"
     if outcome == "reject":
-        return f"{after} must not {does}: {why}"
-    return f"{after} may not {does} yet: {why}"
+        verdict = f"{after} must not {does}"
+    if not said.reasons:  # somebody edited the record
+        return verdict
+    why = few_words(said.first) or said.reasons[0].text
+    return f"{verdict}: {why}"
 
 
 def _baseline(names: tuple[str, str]) -> str:

@@ -201,6 +201,13 @@ def test_what_got_worse_on_these_cases_is_named():
     assert judged(before, arm(scores, passed=passed), **allowed)[0].outcome == "promote"
 
 
+def test_the_cases_that_lost_most_are_named_first():
+    after = [1.0] * 12
+    after[1], after[5], after[7], after[9] = 0.9, 0.8, 0.95, 0.6
+    made, _ = judged(arm([1.0] * 12), arm(after), claim="no_regression")
+    assert made.remarks[0].message.endswith(": c009 -0.4, c005 -0.2, c001 -0.1 and 1 more")
+
+
 def test_no_penalty_of_a_case_rises_though_the_mean_falls():
     scores = [1.0] * 12
     before = arm(scores, penalties=(0.5, 0.5, *(0.0,) * 10))

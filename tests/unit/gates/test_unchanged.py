@@ -53,7 +53,7 @@ def test_it_is_said_with_the_decision_where_single_cases_decide():
     assert "note_unchanged_system" not in better.notes
     assert unchanged(side([(1,)] * 3), WHOLE, 1) is None
     of_critical = unchanged(side(rows, critical={9}), GatePolicy(), 2).text
-    assert of_critical.endswith("disagree on 1 of 1 critical cases")
+    assert of_critical.endswith("disagree on 1 of 1 critical case")
 
 
 @pytest.mark.parametrize(
