@@ -679,7 +679,7 @@ def test_a_log_of_inspect_with_a_quarter_of_its_samples_failing_holds(inspect_lo
 def test_a_log_of_inspect_that_stopped_is_incomplete(inspect_logs, tmp_path):
     done = command(inspect_logs, "gate", "base.eval", "stopped.eval", f"--out={tmp_path}/p")
     assert done.returncode == 1
-    assert "incomplete_run" in done.stdout
+    assert "the run is incomplete: its log says that it did not end" in done.stderr
 
 
 @pytest.mark.slow

@@ -202,7 +202,7 @@ def assert_all_options_counted(bench):
     assert names == ("early", "late")
     assert not (bench.root / ".benchgate").exists()
     assert "PROMOTE" in (bench.root / "page.html").read_text("utf-8")
-    assert "PROMOTE `echo`: late may replace early: " in (bench.root / "summary.md").read_text()
+    assert "PROMOTE `echo`: `late` may replace `early`: " in (bench.root / "summary.md").read_text()
     cassette = json.loads((bench.path / "cassettes/outputs/manifest.json").read_bytes())
     assert (cassette["system"], cassette["trial_count"], cassette["seed"]) == ("better", 2, 7)
     assert set(cassette["files"]) == {f"{name}.json" for name in NAMES}
