@@ -112,11 +112,12 @@ def sign_flip(
     if top == 0.0:
         top = 1.0
     shares = [x / top for x in shifted]
-    observed = math.fsum(shares)
+    # The flip of a difference of 0 changes no sum. The total of a cluster may be a rounding error instead of 0: it is
+    # left out of the observed sum as well, or not even the pattern that was observed would reach that.
+    kept = [share for share in shares if 2.0 * abs(share) > _TIE * len(shares)]
+    observed = math.fsum(kept)
     # Sorted, so that the random patterns give the same p for any order of the cases.
-    weights = np.sort(np.abs(np.array(shares, dtype=np.float64)))[::-1]
-    # The flip of a difference of 0 changes no sum. The total of a cluster may be a rounding error instead of 0.
-    weights = weights[2.0 * weights > _TIE * len(weights)]
+    weights = np.sort(np.abs(np.array(kept, dtype=np.float64)))[::-1]
     tails = _exact_tails(weights, abs(observed))
     if tails is None:
         tails = _drawn_tails(weights, abs(observed), n_resamples, alpha)
