@@ -197,7 +197,7 @@ def test_labels_that_contradict_each_other_count_all_and_are_printed(charmed, ca
     _, said = _judged(charmed)
     text = said["note_observer_agreement"]
     assert text.startswith("observer and people agree on 0.250 of 2 outputs")
-    assert "; 1 label contradict others, and all count" in text
+    assert "; 1 label contradicts others, and all count" in text
     assert "; no run has the labelled 000000000000 of case 01" in text
 
 
