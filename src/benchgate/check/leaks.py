@@ -93,10 +93,14 @@ class Content:
             return 0
         # As words: "port" is not in "report".
         match = re.search(rf"(?<!\w){re.escape(needle)}(?!\w)", self.folded)
-        return self._line(match.start() if match else -1)
+        if match is None:
+            return 0
+        return self._line(match.start())
 
     def _line(self, at: int) -> int:
-        return 0 if at < 0 else self.text.count("\n", 0, at) + 1
+        if at < 0:
+            return 0
+        return self.text.count("\n", 0, at) + 1
 
 
 def leak_warnings(cases: Sequence[BenchCase]) -> Iterator[Problem]:
@@ -148,7 +152,9 @@ def _answers(case: BenchCase) -> Iterator[Answer]:
             yield Answer(of, "value", text)
             continue
         is_short = path.suffix != ".json" and len(lines) <= SHORT
-        kind = "part" if is_short else "line"
+        kind = "line"
+        if is_short:
+            kind = "part"
         yield from (Answer(of, kind, line) for line in lines if len(line) >= LINE)
 
 
@@ -158,15 +164,26 @@ def _values(of: str, text: str) -> Iterator[Answer]:
         found = json.loads(text)
     except (ValueError, RecursionError):
         return
-    fields = found.items() if isinstance(found, dict) else [("", found)]
-    for name, value in fields:
-        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-        shown = str(value).strip() if isinstance(value, str) or is_number else ""
-        if len(shown) >= VALUE:
-            yield Answer(f"{of} ({name})" if name else of, "value", shown)
+    if not isinstance(found, dict):
+        yield from _value(of, found)
+        return
+    for name, value in found.items():
+        place = of
+        if name:
+            place = f"{of} ({name})"
+        yield from _value(place, value)
     dense = json.dumps(found, ensure_ascii=False, separators=(",", ":"))
-    if isinstance(found, dict) and len(found) > 1:
+    if len(found) > 1:
         yield Answer(of, "whole", re.sub(r"\s+", "", dense))
+
+
+def _value(of: str, value: object) -> Iterator[Answer]:
+    """Yield a text or a number that is long enough to be looked for."""
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+        return
+    shown = str(value).strip()
+    if len(shown) >= VALUE:
+        yield Answer(of, "value", shown)
 
 
 def _suspects(
@@ -210,7 +227,7 @@ def _own(
     by_answer: dict[Answer, list[Suspect]] = defaultdict(list)
     for one in suspects:
         by_answer[one.answer].append(one)
-    for case in cases if by_answer else ():
+    for case in cases:
         others = [
             answer
             for answer, rows in by_answer.items()
@@ -246,6 +263,8 @@ def _warning(path: Path, line: int, message: str) -> Problem:
 
 
 def _files(folder: Path | None) -> Iterator[tuple[Path, bytes]]:
-    for _, path in tree_files(folder) if folder else ():
+    if folder is None:
+        return
+    for _, path in tree_files(folder):
         is_small = os.path.getsize(path) <= MOST_BYTES
         yield Path(path), read_bytes(path, limit=MOST_BYTES) if is_small else b""
