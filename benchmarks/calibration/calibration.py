@@ -1,9 +1,9 @@
 """
-Measure how often gates and bounds err: writes calibration.json, and the tables of docs/explanation/error-rates.md.
+Measure how often gates and bounds err: writes calibration.json, and the tables of tables.md and error-rates.md.
 
     python benchmarks/calibration/calibration.py --jobs 2    # half an hour
     python benchmarks/calibration/calibration.py --only safety --only noise
-    python benchmarks/calibration/calibration.py --tables    # only writes the tables into the page
+    python benchmarks/calibration/calibration.py --tables    # only writes the tables into the pages
 
 Every cell has a stream of its own, seeded with SEED and the names of its row; counts are kept, not shares. numpy may
 draw other numbers in another version: the one that was used is in the file.
@@ -37,7 +37,7 @@ REPETITIONS = {"error": 10_000, "power": 1000, "coverage": 4000}
 KINDS = ("error", "power", "coverage", "worse", "attempts", "picked", *FURTHER)
 HERE = Path(__file__).parent
 RESULTS = HERE / "calibration.json"
-PAGE = HERE.parents[1] / "docs" / "explanation" / "error-rates.md"
+PAGES = (HERE.parents[1] / "docs" / "explanation" / "error-rates.md", HERE / "tables.md")
 
 
 def compared(scenario: Scenario, n: int, what: str) -> dict[str, Any]:
@@ -174,7 +174,7 @@ def _row(number: int, n: int, what: str) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Measure what is asked for, then write the tables into the page and print the bars."""
+    """Measure what is asked for, then write the tables into the pages and print the bars."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="processes (default: 1)")
     parser.add_argument("--tables", action="store_true", help="measure nothing")
@@ -190,8 +190,9 @@ def main() -> None:
         head = json.dumps({key: results[key] for key in results if key != "rows"})[:-1]
         RESULTS.write_text(f'{head}, "rows": [\n{lines}\n]}}\n', encoding="utf-8")
         print(f"{RESULTS}: {time.monotonic() - began:.0f} s")
-    text = PAGE.read_text(encoding="utf-8")
-    PAGE.write_text(calibration_tables.put_into(text, results), encoding="utf-8")
+    texts = [page.read_text(encoding="utf-8") for page in PAGES]
+    for page, text in zip(PAGES, calibration_tables.put_into(texts, results), strict=True):
+        page.write_text(text, encoding="utf-8")
     print("\n".join(bars(results)))
 
 

@@ -1,4 +1,4 @@
-"""The tables of docs/explanation/error-rates.md, made from the counts in calibration.json."""
+"""The tables of docs/explanation/error-rates.md and of tables.md, made from the counts in calibration.json."""
 
 from __future__ import annotations
 
@@ -16,12 +16,14 @@ COLUMNS = {
     True: ("welch", "auto", "exact", "z", "raw Welch", "BCa"),
 }
 HEADS = {"welch": "`welch`", "auto": "`auto`", "exact": "`exact`", "z": "z = 1.96"}
+UNSEEN = "pair rare break"
 BOUNDS = ("Gaffke", "Clopper-Pearson", "Wald (z)", "Student t", "BCa")
 
 
 def tables(results: dict[str, Any]) -> list[str]:
-    """Return the tables in the order of the page; one of a kind of rows that was not measured is left out."""
+    """Return the tables of all pages; one of a kind of rows that was not measured is left out."""
     return [
+        *(_largest(results, paired=paired) for paired in (False, True)),
         *(_comparison(results, "error", paired=paired) for paired in (False, True)),
         *(_comparison(results, "power", paired=paired) for paired in (False, True)),
         _coverage(results),
@@ -29,15 +31,39 @@ def tables(results: dict[str, Any]) -> list[str]:
     ]
 
 
-def put_into(page: str, results: dict[str, Any]) -> str:
-    """Return the page with its tables replaced; each is found by its head."""
+def put_into(pages: list[str], results: dict[str, Any]) -> list[str]:
+    """Return the pages with their tables replaced; each is on one page, and found by its head."""
     for table in tables(results):
         head = "\n".join(table.splitlines()[:2])
         old = re.compile(rf"^{re.escape(head)}(?:\n\|.*)*$", re.MULTILINE)
-        page, count = old.subn(table.replace("\\", r"\\"), page)
+        count = sum(len(old.findall(page)) for page in pages)
         if count != 1:
-            raise ValueError(f"{count} tables on the page have the head {head!r}; expected 1")
-    return page
+            raise ValueError(f"{count} tables on the pages have the head {head!r}; expected 1")
+        pages = [old.sub(table.replace("\\", r"\\"), page) for page in pages]
+    return pages
+
+
+def _largest(results: dict[str, Any], *, paired: bool) -> str:
+    """Return the largest error of each column by the number of cases, without the break that no test can see."""
+    columns, reps = COLUMNS[paired], results["repetitions"]["error"]
+    rows = [
+        row
+        for row in results["rows"]
+        if row["what"] == "error" and row["paired"] == paired and row["scenario"] != UNSEEN
+    ]
+    sides = "the same cases, n" if paired else "different cases, n"
+    return table_of(
+        [sides],
+        [HEADS.get(c, c) for c in columns],
+        (
+            [str(n), *(_worst(rows, n, column, reps) for column in columns)]
+            for n in sorted({row["n"] for row in rows})
+        ),
+    )
+
+
+def _worst(rows: list[dict[str, Any]], n: int, column: str, reps: int) -> str:
+    return percent(max(row["promoted"][column] for row in rows if row["n"] == n), reps, 1)
 
 
 def _comparison(results: dict[str, Any], what: str, *, paired: bool) -> str:
