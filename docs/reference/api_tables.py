@@ -1,5 +1,5 @@
 """
-Write the tables of ``api.md`` and ``hooks.md`` between their markers, from the docstrings.
+Write the tables and lists of ``api.md`` and ``hooks.md`` between their markers, from the docstrings.
 
 ::
 
@@ -21,6 +21,7 @@ from typing import Any
 from pydantic import BaseModel
 
 import benchgate
+from benchgate.models.case import CaseTable
 from benchgate.pytest_plugin import hookspecs
 from benchgate.wire.model import SCHEMA_VERSION
 
@@ -37,6 +38,11 @@ MODELS = (
     "benchgate.PromotionVerdict",
 )
 """The models whose fields the page lists."""
+ELSEWHERE = {
+    CaseTable: "The keys of `[case]`, see {doc}`case-toml`.",
+    benchgate.models.Aggregates: "The fields of `benchgate.models.Aggregates`.",
+}
+"""Models that others extend, and what stands for their fields there."""
 HOOKS = {
     "pytest_bench_system": ("before the first case, in every process", "plugins, root conftest"),
     "pytest_bench_score": ("for each trial, in its process", "plugins, all conftests"),
@@ -99,9 +105,9 @@ def first_sentence(text: str | None) -> str:
 
 
 def plain(text: str) -> str:
-    """Return text of a docstring as Markdown in a cell."""
+    """Return text of a docstring as Markdown."""
     text = re.sub(r":\w+:`~?([^`]+)`", lambda found: f"``{found[1].rpartition('.')[2]}``", text)
-    return text.replace("``", "`").replace("|", "\\|").replace("*", "\\*")
+    return text.replace("``", "`").replace("*", "\\*")
 
 
 def parameters(text: str | None) -> dict[str, str]:
@@ -119,9 +125,7 @@ def type_name(model: type[BaseModel], name: str) -> str:
     for one in model.__mro__:
         if name in getattr(one, "__annotations__", {}):
             text = ast.unparse(Bare().visit(ast.parse(str(one.__annotations__[name]))))
-            return re.sub(r"\w+", lambda word: WORDS.get(word[0], word[0]), text).replace(
-                "|", "\\|"
-            )
+            return re.sub(r"\w+", lambda word: WORDS.get(word[0], word[0]), text)
     return ""
 
 
@@ -140,32 +144,47 @@ def found(name: str) -> Any:
     return getattr(importlib.import_module(module), attribute)
 
 
+def is_error(name: str) -> bool:
+    """Whether a public name is that of an error, which the page has further down."""
+    value = getattr(benchgate, name)
+    return inspect.isclass(value) and issubclass(value, benchgate.EvalError)
+
+
 def names_table() -> str:
     """Return the table of the public names."""
     lines = ["| name of `benchgate` | what it is |", "|---|---|"]
     for name in sorted(benchgate.__all__, key=str.casefold):
-        value = getattr(benchgate, name)
-        documented = inspect.isclass(value) or inspect.isroutine(value)
-        what = first_sentence(value.__doc__) if documented else "an object of that type"
+        if is_error(name):
+            continue
+        what = first_sentence(getattr(benchgate, name).__doc__)
         if name == "default_registry":
             what = "Where the decorator registers outside a session."
         lines.append(f"| `{name}` | {what} |")
     return "\n".join(lines)
 
 
-def fields_tables() -> str:
-    """Return a table of the fields of each model."""
+def fields_lists() -> str:
+    """Return a list of the fields of each model; those without a remark are in its last line."""
     parts = []
     for name in MODELS:
         model = found(name)
+        lines = [f"### {name}\n\n{first_sentence(model.__doc__)}\n"]
+        inherited: set[str] = set()
+        for other, text in ELSEWHERE.items():
+            if issubclass(model, other) and model is not other:
+                inherited |= set(other.model_fields)
+                lines.append(f"* {text}")
+        own = [field for field in model.model_fields if field not in inherited]
         said = described(model)
-        parts.append(
-            f"### {name}\n\n{first_sentence(model.__doc__)}\n\n| field | type | |\n|---|---|---|"
-        )
-        parts[-1] += "".join(
-            f"\n| `{field}` | `{type_name(model, field)}` | {said.get(field, '')} |"
-            for field in model.model_fields
-        )
+        lines += [
+            f"* `{field}: {type_name(model, field)}`: {said[field]}"
+            for field in own
+            if field in said
+        ]
+        rest = [f"`{field}: {type_name(model, field)}`" for field in own if field not in said]
+        if rest:
+            lines.append(f"* {', '.join(rest)}.")
+        parts.append("\n".join(lines))
     return "\n\n".join(parts)
 
 
@@ -183,7 +202,7 @@ def hooks_table() -> str:
 
 TABLES = {
     ("api.md", "names"): names_table,
-    ("api.md", "fields"): fields_tables,
+    ("api.md", "fields"): fields_lists,
     ("hooks.md", "hooks"): hooks_table,
 }
 
