@@ -17,22 +17,12 @@ def page(name):
     return (REFERENCE / f"{name}.md").read_text("utf-8")
 
 
-def test_the_table_of_options_is_the_one_in_the_code():
-    text = page("pytest").replace(r"\|", "&")
-    rows = re.findall(
-        r"^\| `--bench-([^=`]+)=([^`]+)` \| (.+?) \| `(\w+)` \| `(\w+)` \|", text, re.MULTILINE
-    )
-    found = [(name, metavar.replace("&", "|"), *rest) for name, metavar, *rest in rows]
-    assert found == [
-        (
-            option.name,
-            option.metavar,
-            "none" if option in PYTEST_OPTIONS else f"`--{option.name}`",
-            f"bench_{option.key}",
-            option.variable,
-        )
-        for option in (*RUN_OPTIONS, *PYTEST_OPTIONS)
-    ]
+def test_the_names_of_an_option_follow_from_one():
+    for option in (*RUN_OPTIONS, *PYTEST_OPTIONS):
+        assert option.key == option.name.replace("-", "_")
+        assert option.variable == f"BENCHGATE_{option.key.upper()}"
+    lacking = " and ".join(f"`--{option.name}`" for option in PYTEST_OPTIONS)
+    assert f"`benchgate run` lacks {lacking}." in page("pytest")
 
 
 def test_the_daily_options_are_options():
@@ -40,11 +30,11 @@ def test_the_daily_options_are_options():
 
 
 def test_every_option_is_explained():
-    """A definition starts with the option, alone or beside its kin."""
-    text = page("pytest")
-    terms = re.findall(r"^(`--bench[^\n]*)\n: ", text, re.MULTILINE)
-    named = {name for term in terms for name in re.findall(r"`--bench-([\w-]+)`", term)}
-    assert named == {option.name for option in (*RUN_OPTIONS, *PYTEST_OPTIONS)}
+    """A definition starts with the option and its value, alone or beside its kin."""
+    terms = re.findall(r"^(`--bench-[^\n]*)\n: ", page("pytest"), re.MULTILINE)
+    named = [one for term in terms for one in re.findall(r"`--bench-([\w-]+=[^`]+)`", term)]
+    options = (*RUN_OPTIONS, *PYTEST_OPTIONS)
+    assert named == [f"{option.name}={option.metavar}" for option in options]
 
 
 def test_every_public_name_is_documented():
