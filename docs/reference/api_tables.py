@@ -35,7 +35,6 @@ MODELS = (
     "benchgate.models.Aggregates",
     "benchgate.BenchRunReport",
     "benchgate.CheckpointPromotionDecision",
-    "benchgate.PromotionVerdict",
 )
 """The models whose fields the page lists."""
 ELSEWHERE = {
@@ -168,7 +167,7 @@ def fields_lists() -> str:
     parts = []
     for name in MODELS:
         model = found(name)
-        lines = [f"### {name}\n\n{first_sentence(model.__doc__)}\n"]
+        lines = [f"### {name}\n"]
         inherited: set[str] = set()
         for other, text in ELSEWHERE.items():
             if issubclass(model, other) and model is not other:

@@ -78,7 +78,7 @@ class CheckpointPromotionDecision(WireModel):
     :param next_step: of a ``hold``: what to do first about it; of a rejection that chance may explain, what tells.
     :param step: the same as data; empty if there is nothing to do.
     :param look: how often the baseline was looked at; ``None`` if nobody counts, or this is no look.
-    :param certificate: of a run that stopped early, why no result of the rest could have promoted it; left out else.
+    :param certificate: of a run that stopped early, why no result of the rest could have promoted it.
     """
 
     outcome: Outcome

@@ -104,7 +104,7 @@ class FailureMode(WireModel):
     One failure of a trial: a code of the class's taxonomy or of the harness, and the cause if known.
 
     :param detail: the cause, for people.
-    :param error: the type of the exception that was the cause; left out if none was.
+    :param error: the type of the exception that was the cause.
     """
 
     code: Name
@@ -118,21 +118,18 @@ class TrialResult(WireModel):
 
     :param outcome: only ``scored`` comes with a score; any other outcome counts as score 0, not passed.
     :param detail: why a trial was skipped, not run, or had no system to run: for people, and no part of the run's id.
-    :param why: why a trial was not run, if code asks for it: ``capped``, ``stopped``, ``set_aside`` or
-        ``after_violation``; left out otherwise, and no part of the run's id.
-    :param cap_usd: the cap on costs of a trial that is ``capped``, in US dollars; left out of others.
-    :param violation: the rubric broke its contract in this trial, and scored no other after it; left out if not.
+    :param why: the same for programs: ``capped``, ``stopped``, ``set_aside`` or ``after_violation``.
+    :param cap_usd: the cap on costs of a trial that is ``capped``, in US dollars.
+    :param violation: the rubric broke its contract in this trial, and scored no other after it.
     :param reruns: earlier attempts, by a plugin that retries tests; a retried trial makes the run incomplete.
     :param retries: earlier attempts that the world outside failed; they say nothing about the system.
     :param usage: what the system used, in these attempts too; ``None`` if it reported nothing.
-    :param left_files: the system left files in ``work_path``, so that its output alone cannot be scored again;
-        left out of files if it left none.
+    :param left_files: the system left files in ``work_path``, so that its output alone cannot be scored again.
     :param http_cassettes: what answered the requests of the system's own HTTP client in the place of a service.
-    :param http_sha256: SHA-256 of the recording of these requests, which answered them or was made; of several, one
-        over theirs.
-    :param observed: what came of observing the output; left out of a class without an observer.
-    :param masked: a key or token was taken out of its output, of what was observed, or of a text; left out if not.
-    :param differs: of a replay: the same rubric had scored the same output otherwise; left out if not.
+    :param http_sha256: SHA-256 of the recording of these requests; of several, one over theirs.
+    :param observed: what came of observing the output.
+    :param masked: a key or token was taken out of its output, of what was observed, or of a text.
+    :param differs: of a replay: the same rubric had scored the same output otherwise.
     """
 
     # Validated where it is made or comes in, and not once more in a report: that would keep each twice.
@@ -258,17 +255,17 @@ class BenchRunReport(Aggregates):
 
     :param run_id: SHA-256 over the results without times, costs, paths and details: same results, same id.
     :param plan_id: SHA-256 over what was planned: cases, rubric, system, policy, seed.
-    :param reads: what the system could read at level ``sandbox`` besides its own code, as its registration names it.
+    :param reads: what the system could read at level ``sandbox`` besides its own code.
     :param trial_count: trials of each case.
     :param complete: every planned trial was run once, to a score or a failure of the system.
     :param held_out: the same figures over the held-out cases; ``None`` if the run has none.
     :param clusters: the ``cluster`` of each case that names one, by case id.
-    :param retired: cases of the class that are no longer run, and why; left out if there are none.
+    :param retired: cases of the class that are no longer run, and why.
     :param critical: ids of the cases that may not newly fail under any claim, sorted.
-    :param source: the log that the results were read from; left out for a run of a bench.
-    :param stopped: ids of the cases in the order in which they ran, of a run that stopped early; left out of others.
-    :param observer: what observed the outputs; left out of a run that nothing observed.
-    :param parts: of an extended baseline, the records that it was extended from, oldest first; left out of others.
+    :param source: the log that the results were read from.
+    :param stopped: of a run that stopped early, ids of the cases in the order in which they ran.
+    :param observer: what observed the outputs.
+    :param parts: of an extended baseline, the records that it was extended from, oldest first.
     """
 
     schema_version: Version = SCHEMA_VERSION
