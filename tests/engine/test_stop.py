@@ -12,6 +12,7 @@ from benchgate.artifacts.run_kinds import RunRecord
 from benchgate.cli import main
 from benchgate.errors import ArtifactError, SystemUnavailable
 from benchgate.gates.exit_status import HELD
+from tests.engine.test_rl_episodes import whole
 
 PREFIX = "checkpoint_promotion_blocked_"
 FAILED = {"answer": "?"}
@@ -88,6 +89,15 @@ def test_a_run_stops_after_the_first_cases_of_its_order_that_decide_it(twelve, c
     assert not is_valid(twelve, "--require-complete")
     assert main(["pin", "2", "--out", str(twelve.out), "--bench-root", str(twelve.root / "bench")])
     assert "is incomplete" in capsys.readouterr().err
+
+
+def test_episodes_of_a_stopped_run_are_recorded_in_the_order_of_its_cases(twelve):
+    def system(case):
+        return FAILED | {"rl_payload": whole(case)}
+
+    stopped(twelve, system=system)
+    assert [one["case_id"] for one in twelve.record()["episodes"]] == sorted(FOUR)
+    assert is_valid(twelve)
 
 
 def test_a_case_that_ran_and_failed_fails_a_strict_run(twelve):

@@ -151,9 +151,9 @@ class PlannedTrials:
             )
 
     def episodes(self) -> tuple[Episode, ...]:
-        """Return the episodes in the RL payloads of scored trials."""
-        scored = (key for key, one in zip(self.keys, self.results(), strict=True) if one.score)
-        found = (self._entries[key].episode for key in scored)
+        """Return the episodes in the RL payloads of scored trials, in the order of a report: not that of the run."""
+        scored = [key for key, one in zip(self.keys, self.results(), strict=True) if one.score]
+        found = (self._entries[key].episode for key in sorted(scored))
         return tuple(episode for episode in found if episode is not None)
 
     def handed(self, sha256: str | None) -> None:
