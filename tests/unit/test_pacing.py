@@ -6,6 +6,7 @@ import random
 from datetime import UTC, datetime, timedelta
 from email.message import Message
 from email.utils import format_datetime
+from io import BytesIO
 from types import SimpleNamespace
 from urllib.error import HTTPError
 
@@ -119,7 +120,8 @@ def test_a_header_is_found_whatever_its_case_and_on_the_exception_itself():
     assert retry_after(error) == 7
     headers = Message()
     headers["Retry-After"] = "8"
-    assert retry_after(HTTPError("http://localhost", 429, "busy", headers, None)) == 8
+    with HTTPError("http://localhost", 429, "busy", headers, BytesIO()) as busy:
+        assert retry_after(busy) == 8
 
 
 def test_the_attribute_of_an_exception_is_read_first():

@@ -177,13 +177,21 @@ def _input_path(folder: Path, names: set[str], faults: list[Fault]) -> Path | No
     return _follow(folder / POINTER_FILE, folder.parent.parent / "inputs", faults)
 
 
+def _is_folder(path: Path) -> bool:
+    """Return whether a folder is there; from Python 3.14 on, ``Path.is_dir`` hides why a path cannot be read."""
+    try:
+        return stat.S_ISDIR(path.stat().st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+
+
 def _follow(pointer: Path, inputs: Path, faults: list[Fault]) -> Path | None:
     """Return the folder that an ``input-pointer.toml`` names, by its path within the class's ``inputs/``."""
     try:
         tables, lines = read_toml(pointer, BenchCaseLoadError)
         found = check_tables(pointer, tables, lines, FileTable, BenchCaseLoadError)
         target = _inside(inputs, found.path)
-        if target is None or not target.is_dir():
+        if target is None or not _is_folder(target):
             faults.append((1, POINTER_FILE, f"path {found.path!r} is no folder inside inputs/"))
         elif tree_digest(target) != found.sha256:
             faults.append((1, POINTER_FILE, f"sha256 differs from that of inputs/{found.path}"))
