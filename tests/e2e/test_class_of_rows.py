@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from benchgate.cli import main
+from benchgate.cli import main, next_commands
 
 SCRIPTS = Path(sys.executable).parent
 MAP = "--map=case=meta.id,input=ticket,expected=label"
@@ -82,10 +83,14 @@ def test_the_printed_commands_lead_to_a_verdict(new_class, pytester):
     write(tickets(range(1000, 1040)))
     status, out, _ = new_class("--cases=rows.jsonl", MAP)
     assert status == 0
-    assert out.startswith("bench/tickets: 40 cases from rows.jsonl\nfloor     floor:empty scores 0")
+    assert out.startswith(
+        "bench/tickets: 40 cases from rows.jsonl\n"
+        "score     the share of an answer's fields that are right; more is better\n"
+        "floor     floor:empty scores 0"
+    )
     assert 'it returns {"team": ..., "urgent": ...}' in out
     call_agent()
-    commands = [line for line in out.splitlines()[3:] if line and not line.startswith("#")]
+    commands = [line for line in out.splitlines()[4:] if line and not line.startswith("#")]
     environment = {**os.environ, "PATH": f"{SCRIPTS}{os.pathsep}{os.environ['PATH']}"}
     done = [
         subprocess.run(
@@ -159,6 +164,66 @@ def test_later_the_new_rows_are_added_and_the_baseline_is_said_to_lack_them(new_
         0,
         "bench/tickets: 0 new cases from rows.jsonl, 14 there already\nbaseline  has all cases\n",
     )
+
+
+def test_where_all_rows_changed_a_few_are_named_and_a_way_out(new_class):
+    rows = tickets(range(12))
+    write(rows)
+    new_class("--cases=rows.jsonl", MAP)
+    _, _, err = new_class(
+        "--cases=rows.jsonl", "--map=case=meta.id,input=ticket,expected=label.team"
+    )
+    assert err.splitlines() == [
+        "changed   line 1: expected of T-0; not written: bench/tickets/cases/t-0",
+        "changed   line 2: expected of T-1; not written: bench/tickets/cases/t-1",
+        "changed   line 3: expected of T-2; not written: bench/tickets/cases/t-2",
+        "          ... 9 more",
+        "          no row is as its case: was --map the one in bench/tickets/README.md?",
+        (
+            "          to take such a row over, remove the folder of its case and type this again; then run and pin "
+            "the baseline again, for its result there is of the old row"
+        ),
+    ]
+
+
+def test_in_a_clone_the_baseline_is_not_extended_but_made_again(new_class, capsys):
+    write(tickets(range(12)))
+    new_class("--cases=rows.jsonl", MAP)
+    call_agent()
+    main(["run", "--task-class=tickets", "--out=.benchgate", "--system=current", "--baseline=none"])
+    main(["pin", "1", "--yes"])
+    shutil.rmtree(".benchgate/runs")
+    write(tickets(range(13)))
+    _, out, _ = new_class("--cases=rows.jsonl", MAP)
+    why = (
+        "bench/tickets/baseline.json: its run 1 is not in .benchgate, and a clone has no runs: give --out DIR with the "
+        "pinned run, or run all cases, pytest -q --bench=tickets --bench-system=current --bench-baseline=none, and pin "
+        "that run by its number"
+    )
+    assert out.splitlines()[-1] == f"next      {why}"
+    assert main(["pin", "--extend", "--task-class=tickets", "--yes"]) == 2
+    assert capsys.readouterr().err == f"{why}\n"
+
+
+@pytest.mark.parametrize(
+    ("lacking", "told"),
+    [
+        ((), ""),
+        (
+            ("xdist", "jinja2"),
+            (
+                "# for -n4 (cases in parallel) and --bench-html=page.html (the result as a page): pip install "
+                "pytest-xdist jinja2"
+            ),
+        ),
+        (("jinja2",), "# for --bench-html=page.html (the result as a page): pip install jinja2"),
+    ],
+)
+def test_what_is_not_installed_is_named_with_the_commands(new_class, monkeypatch, lacking, told):
+    monkeypatch.setattr(next_commands, "find_spec", lambda name: None if name in lacking else name)
+    write(tickets(range(12)))
+    _, out, _ = new_class("--cases=rows.jsonl", MAP)
+    assert "".join(line for line in out.splitlines() if "pip install" in line) == told
 
 
 def test_a_map_that_takes_the_answer_into_the_input_is_noticed(new_class):

@@ -212,3 +212,10 @@ def test_both_doors_take_the_same_options(bench, capsys):
         assert f"--{option.name} " in command
         assert f"--bench-{option.name}=" in plugin
         assert f"bench_{option.key} (" in plugin
+
+
+@pytest.mark.parametrize("typed", [("-n4",), ("-n", "4"), ("--numprocesses=4",)])
+def test_workers_without_xdist_say_what_to_install(bench, typed):
+    result = bench.run("-p", "no:xdist", *typed)
+    result.stderr.fnmatch_lines([f"ERROR: {typed[0]} needs pytest-xdist: pip install pytest-xdist"])
+    assert result.ret == pytest.ExitCode.USAGE_ERROR

@@ -98,13 +98,14 @@ def _next_steps(folder: Path) -> str:
 {do.mark}# check what is there, and test the rubric
 benchgate check {name}{do.root}
 pytest {shlex.quote(str(folder / "tests"))}
-# run the weaker system, and make that run the baseline by its number, which benchgate runs lists
+# run the weaker system
 {do.run} {do.option}system=current {do.option}baseline=none
+# make that run the baseline by the number that it printed: 1, unless you ran it more than once
 benchgate pin 1 --task-class {name}{do.root} --yes --reason 'the first baseline'
 # run the better one against it; the gate says HOLD, for three cases are too few
 {do.run}
 # then put your system, rubric and cases in their place; this makes the next case
-benchgate new case {name} 004-next{do.root}"""
+benchgate new case {name} 004-next{do.root}{do.extras}"""
 
 
 def _case(args: argparse.Namespace) -> int:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from benchgate.cli.bench_code import bench_path
 from benchgate.cli.next_commands import NextCommands
 from benchgate.cli.say import complain, say
-from benchgate.errors import EvalError, LocatedError, counted, few, printable
+from benchgate.errors import ArtifactError, EvalError, LocatedError, counted, few, printable
 from benchgate.interop.roles import CASE_ROLES
 
 if TYPE_CHECKING:
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 OUT: Final = Path(".benchgate")
 MOST: Final = 6
 """Fields of an answer that are shown."""
+
+MOST_ROWS: Final = 3
+"""Rows that are shown of those that are not what their case has."""
 
 PLAIN: Final = re.compile(r"[\w .-]+")
 """The name of a field that stands in any text as it is."""
@@ -93,6 +96,7 @@ def class_of_rows(args: argparse.Namespace) -> int:
         return _add(args, class_path, found)
     _make(args, rows, found)
     say(f"{class_path}: {counted(len(rows), 'case')} from {args.table}")
+    say("score     the share of an answer's fields that are right; more is better")
     _run_floors(args)
     _count_leaks(args)
     print(printable(_steps(class_path, rows[0]), keep="\n"))
@@ -181,10 +185,12 @@ def _steps(class_path: Path, row: CaseRow) -> str:
     goes_by_gate = " --bench-exit=gate" if do.option == "--bench-" else ""
     return f"""
 # first make {class_path / "systems/agent.py"} call your agent: it returns {_shape(row)}
-{do.mark}# run the agent of today, make that run the baseline, and run the one that you want to ship against it
+{do.mark}# run the agent of today
 {do.run} {do.option}system=current {do.option}baseline=none
+# make that run the baseline by the number that it printed: {number}, unless you ran it more than once
 benchgate pin {number} --task-class {name}{do.root} --yes --reason 'what runs today'
-{do.run}{goes_by_gate}"""
+# run the agent that you want to ship, and compare it with the baseline
+{do.run}{goes_by_gate}{do.extras}"""
 
 
 def _add(args: argparse.Namespace, class_path: Path, found: CasesOfRows) -> int:
@@ -194,9 +200,8 @@ def _add(args: argparse.Namespace, class_path: Path, found: CasesOfRows) -> int:
     create_folders(class_path / "cases", found.new)
     new = counted(len(found.new), "new case")
     say(f"{class_path}: {new} from {args.table}, {found.same} there already")
-    for row, case_id, what in found.changed:
-        folder = class_path / "cases" / case_id
-        complain(f"changed   {row.place}: {', '.join(what)} of {row.id}; not written: {folder}")
+    for line in _of_changed(class_path, found):
+        complain(line)
     if found.new:
         _run_floors(args)
         _count_leaks(args)
@@ -205,9 +210,28 @@ def _add(args: argparse.Namespace, class_path: Path, found: CasesOfRows) -> int:
     return 1 if found.changed else 0
 
 
+def _of_changed(class_path: Path, found: CasesOfRows) -> Iterator[str]:
+    """Yield the first rows that are not what their case has, and what to do about them."""
+    if not found.changed:
+        return
+    for row, case_id, what in found.changed[:MOST_ROWS]:
+        folder = class_path / "cases" / case_id
+        yield f"changed   {row.place}: {', '.join(what)} of {row.id}; not written: {folder}"
+    more = len(found.changed) - MOST_ROWS
+    if more > 0:
+        yield f"          ... {more} more"
+    if not found.same:
+        yield f"          no row is as its case: was --map the one in {class_path / 'README.md'}?"
+    yield (
+        "          to take such a row over, remove the folder of its case and type this again; then run and pin the "
+        "baseline again, for its result there is of the old row"
+    )
+
+
 def _of_baseline(class_path: Path) -> Iterator[str]:
     """Yield what the pinned baseline lacks, and the command that mends it."""
     from benchgate.artifacts.run_kinds import RunRecord
+    from benchgate.cli.pin import run_of_baseline
     from benchgate.gates.baseline import FILE_NAME
     from benchgate.loader.case_folder import case_folders
 
@@ -221,6 +245,11 @@ def _of_baseline(class_path: Path) -> Iterator[str]:
         yield "baseline  has all cases"
         return
     yield f"baseline  lacks {counted(len(lacking), 'case')}, which no comparison counts: {few(lacking)}"
+    try:
+        run_of_baseline(OUT, class_path, record)
+    except ArtifactError as error:
+        yield f"next      {error}"
+        return
     root = NextCommands.of(class_path).root
     command = f"benchgate pin --extend --task-class {class_path.name}{root} --yes"
     yield f"next      {command}: runs {record.report.system} on these alone, and pins that"

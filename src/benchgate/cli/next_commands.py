@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
@@ -38,4 +39,17 @@ class NextCommands(NamedTuple):
             run = f"benchgate run --task-class {name}{root} --out .benchgate"
             return cls(run=run, option="--", root=root, mark="")
         mark = "" if any(map(os.path.exists, SETTINGS)) else MARK_ROOT
-        return cls(run=f"pytest --bench={name}", option="--bench-", root="", mark=mark)
+        return cls(run=f"pytest -q --bench={name}", option="--bench-", root="", mark=mark)
+
+    @property
+    def extras(self) -> str:
+        """What is not installed that a reader may want next, as the last lines of a text; empty if all is there."""
+        lacking = {}
+        if self.option != "--" and find_spec("xdist") is None:
+            lacking["pytest-xdist"] = "-n4 (cases in parallel)"
+        if find_spec("jinja2") is None:
+            lacking["jinja2"] = f"{self.option}html=page.html (the result as a page)"
+        if not lacking:
+            return ""
+        wanted = " and ".join(lacking.values())
+        return f"\n# for {wanted}: pip install {' '.join(lacking)}"

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import shutil
 import sys
-from contextlib import redirect_stdout
+from contextlib import redirect_stdout, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from benchgate.cli.bench_code import bench_path
+from benchgate.cli.next_commands import NextCommands
 from benchgate.cli.options import add_root, guarded
 from benchgate.cli.say import complain, say, show
-from benchgate.errors import EvalError, brief, few
+from benchgate.errors import ArtifactError, EvalError, brief, few
 from benchgate.wire.argument_types import reason, run_name
 
 if TYPE_CHECKING:
@@ -71,7 +72,6 @@ def _execute(args: argparse.Namespace) -> int:
 def _extend(args: argparse.Namespace) -> int:
     """Have the system of the baseline run on new cases, as it ran on the others, and pin that run."""
     from benchgate.artifacts.run_kinds import RunRecord
-    from benchgate.audit.runs import run_of_class
     from benchgate.check.cases import read_cases
     from benchgate.gates.baseline import FILE_NAME, choose_baseline
     from benchgate.loader.task_class import class_folder
@@ -83,12 +83,11 @@ def _extend(args: argparse.Namespace) -> int:
     target = class_path / FILE_NAME
     choose_baseline("pinned", class_path)  # or say that there is none
     record = RunRecord.read_file(target, "record of a run")
-    run, report = run_of_class(args.out, class_path.name, str(record.seq)), record.report
+    report = record.report
+    run = run_of_baseline(args.out, class_path, record)
     cases, problems, _ = read_cases(class_path)
     new = cases.keys() - {result.case_id for result in report.per_case}
     refusals = [*map(str, problems), *objections(args.out, run, class_path, new)]
-    if record != run.record:
-        refusals.append(f"{target}: is not {run.folder}; expected --out DIR with the pinned run")
     if record.subject.kind == "checkpoint":
         refusals.append(f"{target}: is of a checkpoint; run all cases, and pin that run")
     if refusals:
@@ -105,6 +104,28 @@ def _extend(args: argparse.Namespace) -> int:
         return 1
     args.run = _run_again(args, run, record)
     return _pin(args)
+
+
+def run_of_baseline(out: Path, class_path: Path, record: RunRecord) -> KnownRun:
+    """
+    Return the run that is pinned, with its trials: a clone of a repository has its record alone.
+
+    :raises ArtifactError: it is not in the output folder.
+    """
+    from benchgate.audit.runs import run_of_class
+    from benchgate.gates.baseline import FILE_NAME
+
+    with suppress(ArtifactError):
+        run = run_of_class(out, class_path.name, str(record.seq))
+        if run.record == record:
+            return run
+    do = NextCommands.of(class_path)
+    again = f"{do.run} {do.option}system={record.report.system} {do.option}baseline=none"
+    why = (
+        f"its run {record.seq} is not in {out}, and a clone has no runs: give --out DIR with the pinned run, or run "
+        f"all cases, {again}, and pin that run by its number"
+    )
+    raise ArtifactError(class_path / FILE_NAME, why)
 
 
 def _run_again(args: argparse.Namespace, run: KnownRun, record: RunRecord) -> str:

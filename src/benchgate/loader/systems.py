@@ -184,6 +184,8 @@ def imported_system(module: str, attribute: str, name: str) -> System:
         raise
     except BaseException as error:  # a module may also call sys.exit
         reason = f"system {name!r} cannot be imported: {type(error).__name__}: {error}"
+        if isinstance(error, ModuleNotFoundError):
+            reason += "; modules of your project are found if pytest.ini has pythonpath = . below [pytest]"
         raise EvalError(reason) from error
     if not callable(found):
         raise EvalError(f"system {name!r} is not callable")

@@ -38,11 +38,12 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None]:
     """Refuse paths into the data of a case while nothing is imported yet, and load the root conftest in any case."""
-    from benchgate.pytest_plugin.selection import refuse_case_data
+    from benchgate.pytest_plugin.selection import refuse_case_data, refuse_workers
 
     known = early_config.known_args_namespace
     given = known.file_or_dir
     refuse_case_data(early_config, given)
+    refuse_workers(early_config)
     here = early_config.invocation_params.dir
     if known.bench_classes and not here.is_relative_to(early_config.rootpath):
         # With --rootdir from elsewhere, pytest would load it when it collects: too late for its pytest_plugins, and

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import fnmatch
 import os
+import re
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import pytest
 
@@ -14,6 +15,9 @@ from benchgate.pytest_plugin.layout import BENCH, CASES, bench_root, case_of_dat
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+WORKERS: Final = re.compile(r"-n(\d+|auto|logical)?|--numprocesses(=.*)?")
+"""An option of pytest-xdist, as it is typed."""
 
 
 class Selection(NamedTuple):
@@ -85,6 +89,21 @@ def argument_paths(config: pytest.Config, arguments: Sequence[str]) -> list[Path
     return [
         Path(os.path.abspath(here / str(argument).partition("::")[0])) for argument in arguments
     ]
+
+
+def refuse_workers(config: pytest.Config) -> None:
+    """
+    Say what to install for ``-n``, of which pytest without pytest-xdist says only that it is not known.
+
+    :raises pytest.UsageError: it was typed for a bench, and nothing takes it.
+    """
+    known = config.known_args_namespace
+    if not known.bench_classes or hasattr(known, "numprocesses"):
+        return
+    for word in config.invocation_params.args:
+        if WORKERS.fullmatch(str(word)):
+            msg = f"{word} needs pytest-xdist: pip install pytest-xdist"
+            raise pytest.UsageError(msg)
 
 
 def refuse_case_data(config: pytest.Config, arguments: Sequence[str]) -> None:
