@@ -99,7 +99,10 @@ def test_gate_judges_two_files_of_samples_as_proof_does(vectors, capsys):
     said = capsys.readouterr().err
     assert main(["gate", "low.json", "high.json", "--policy=min_delta=0.9"]) == 10
     shown = capsys.readouterr().out
-    assert "baseline  low.json: samples\ncandidate high.json: samples\n" in shown
+    assert (
+        "baseline  low.json: samples, more is better\ncandidate high.json: samples, more is better\n"
+        in shown
+    )
     for label in ("score ", "test ", "next "):
         assert [line for line in shown.splitlines() if line.startswith(label)] == [
             line for line in said.splitlines() if line.startswith(label)

@@ -138,7 +138,7 @@ def test_repeated_samples_hold(pair, capsys):
     said = capsys.readouterr()
     assert (
         "1 case more than once in it, as one trial; --map trial=FIELD numbers repetitions, "
-        "--where FIELD=VALUE reads a part: c00" in said.out
+        "--where FIELD=VALUE reads a part: c00 (lines 1, 21)" in said.out
     )
     assert "the run is incomplete: 1 with several results (c00)" in said.err
     assert main(["verify", "chain"]) == 0
@@ -381,6 +381,31 @@ def test_scores_of_which_less_is_better(folder, capsys):
     assert "   +0.300, " in capsys.readouterr().out
     assert main(["verify", "c"]) == 0
     assert main(["gate", "old.jsonl", "new.jsonl", "--policy=score_range=[5,5]"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "range_", "is_told"),
+    [
+        ("time", "[0, 100]", True),
+        ("avgLatency", "[0, 100]", True),
+        ("time", "[100, 0]", False),
+        ("sometimes", "[0, 100]", False),
+    ],
+)
+def test_a_score_whose_name_says_less_is_better_is_told_apart(
+    folder, capsys, name, range_, is_told
+):
+    for side, of_first in (("old", 40), ("new", 90)):
+        lines = [{"id": f"c{n}", name: of_first + n} for n in range(10)]
+        Path(f"{side}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    main(
+        ["gate", "old.jsonl", "new.jsonl", f"--map=score={name}", f"--policy=score_range={range_}"]
+    )
+    told = (
+        f"careful   higher {name} counts as better; if less is better: --policy "
+        "'score_range=[100, 0]'\n"
+    )
+    assert (told in capsys.readouterr().out) is is_told
 
 
 def test_other_inputs_under_the_same_ids_are_refused(pair):

@@ -139,6 +139,11 @@ def test_the_rows_of_a_document_may_be_named_in_the_file_of_the_map(log, tmp_pat
     assert "rows ours" in found.told
 
 
+def test_a_row_without_an_id_is_named_where_no_line_is_known(log):
+    with pytest.raises(EvalError, match=r"\.json: row 2: no case id"):
+        read(log([ROWS[0], {"score": 1}]))
+
+
 def test_comments_before_the_header_of_a_csv_are_no_rows(log):
     """Monitors of stable-baselines3 begin so."""
     path = log('#{"t_start": 1.0}\n# x\nr,l\n4,13\n-17,26\n', "0.monitor.csv")

@@ -210,7 +210,7 @@ def _gate_samples(args: argparse.Namespace, paths: Sequence[Path]) -> int:
     sides = (read_side(paths[0]), read_side(paths[1]))
     decided = _decided(args, sides, policy, known, notes_on_files(*paths))
     for label, path in zip(("baseline", "candidate"), paths, strict=True):
-        say(f"{label:9} {path}: samples")
+        say(f"{label:9} {path}: samples, more is better")
     return _shown(args, decided, (paths[0].name, paths[1].name))
 
 

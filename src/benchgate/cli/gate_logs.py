@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
@@ -36,6 +37,18 @@ if TYPE_CHECKING:
 NOT_COUNTED = "--new-series begins to count looks anew, and nobody counts them here: --ledger FILE"
 TIMEOUT: float = 600.0
 """Time limit that a record states, in seconds; what the other harness had is not known."""
+
+MOST_LINES = 3
+"""Lines that are named of a case that a log has more than once."""
+
+LESS_IS_BETTER = frozenset(
+    {
+        *("time", "latency", "duration", "seconds", "secs", "ms", "delay"),
+        *("cost", "costs", "price", "usd", "tokens", "loss", "perplexity"),
+        *("error", "errors", "wer", "cer", "mae", "mse", "rmse", "failures", "violations"),
+    }
+)
+"""Words in the name of a score of which less is better, as a rule."""
 
 FORMATS = (
     *("auto", "inspect", "swebench", "junit", "deepeval", "pydantic-evals", "langsmith"),
@@ -262,11 +275,37 @@ def _sides(logs: Sequence[Samples], source: LogSource | None) -> Iterator[str]:
             more += "; --map trial=FIELD numbers repetitions, --where FIELD=VALUE reads a part"
         for what, ids in (
             ("with an error or without a score, which counts as the worst", errors),
-            (more, log.repeated),
+            (more, _repeated(log)),
             ("named without a result", log.without),
         ):
             if ids:
                 yield f"{'':9} {counted(len(ids), 'case')} {what}: {few(ids)}"
+    yield from _direction(logs[-1].metric, source)
+
+
+def _direction(metric: str, source: LogSource | None) -> Iterator[str]:
+    """Yield that higher counts as better, of a score whose name says that less is."""
+    words = {*re.findall(r"[a-z]+", re.sub(r"([a-z])([A-Z])", r"\1 \2", metric).lower())}
+    if source is None or words.isdisjoint(LESS_IS_BETTER):
+        return
+    low, high = source.score_range
+    if low < high:
+        turned = f"--policy 'score_range=[{high:g}, {low:g}]'"
+        yield f"{'careful':9} higher {metric} counts as better; if less is better: {turned}"
+
+
+def _repeated(log: Samples) -> list[str]:
+    """Return the cases that a log has more than once, each with the lines where it is."""
+    return [_with_lines(case_id, log.repeated_at.get(case_id, ())) for case_id in log.repeated]
+
+
+def _with_lines(case_id: str, lines: Sequence[int]) -> str:
+    if not lines:
+        return case_id
+    shown = [str(line) for line in lines[:MOST_LINES]]
+    if len(shown) < len(lines):
+        shown.append("...")
+    return f"{case_id} (lines {', '.join(shown)})"
 
 
 def _is_of_fields(told: str) -> bool:

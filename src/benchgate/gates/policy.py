@@ -57,6 +57,12 @@ COMPLETING: Final = {"completing": True}
 """Given to the validation of thresholds that complete those of a file, which may have the claim."""
 
 Fraction = Annotated[Number, Field(gt=0, lt=1)]
+TURN_ROUND: Final = (
+    "If less is better, turn the scores round: 1 - x / WORST in the rubric of a bench, -x in a file of numbers; only "
+    "logs, such as CSV with --map, take [WORST, BEST]"
+)
+"""What to write where less is better."""
+
 Range = Annotated[tuple[Number, Number], BeforeValidator(listed)]
 
 
@@ -120,7 +126,10 @@ class GatePolicy(WireModel):
         for name in ("score_range", "penalty_range"):
             pair = getattr(self, name)
             if pair is not None and not pair[0] < pair[1]:
-                raise ValueError(f"{name} must be [low, high] with low < high; found {list(pair)}")
+                why = f"{name} must be [low, high] with low < high; found {list(pair)}"
+                if name == "score_range":
+                    why += f". {TURN_ROUND}"
+                raise ValueError(why)
         if self.missing == "worst" and self.score_range is None:
             raise ValueError(
                 "missing = 'worst' needs a score_range, which says what the worst score is"

@@ -200,6 +200,7 @@ class Samples:
     :param sha256: of the file.
     :param without: cases that the log names and has no sample of, such as tests that were skipped; sorted.
     :param repeated: cases of which the log has a trial more than once, sorted; their last sample is in ``samples``.
+    :param repeated_at: of those, the lines of such a trial, where the log is one file that has lines.
     :param once: cases with one trial beside others with several, for they were not repeated.
     :param files: of a folder, what its files are taken for, and which are not read.
     """
@@ -221,6 +222,7 @@ class Samples:
     samples: tuple[Sample, ...]
     without: tuple[str, ...]
     repeated: tuple[str, ...]
+    repeated_at: Mapping[str, tuple[int, ...]]
     once: frozenset[str] = frozenset()
     files: tuple[str, ...] = ()
 

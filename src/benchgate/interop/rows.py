@@ -121,6 +121,7 @@ class RowReader:
         self._metrics: dict[str, None] = {}
         self._names: list[str] = []
         self._shown_by: dict[tuple[str, str], str] = {}
+        self._lines: dict[tuple[str, str], list[int]] = {}
 
     def samples(self, format_name: str, sha256: str) -> Samples:
         """Return all samples, sorted by case and trial, and what the log says of itself."""
@@ -159,6 +160,7 @@ class RowReader:
             samples=samples,
             without=tuple(sorted(named - cases)),
             repeated=tuple(sorted({sample.case_id for sample in samples if sample.reruns})),
+            repeated_at=dict(self._repeated_at()),
             once=self._once(samples),
         )
 
@@ -180,7 +182,9 @@ class RowReader:
         if self._folder is None:
             for row in self._rows:
                 self._numbers.append(row.number)
-                yield self._sample(row)
+                sample = self._sample(row)
+                self._lines.setdefault((sample.case_id, sample.trial), []).append(row.line)
+                yield sample
             return
         found = []
         for row in self._rows:
@@ -191,6 +195,12 @@ class RowReader:
             found.append((name, self._sample(row)))
         self._path = self._folder.path
         yield from self._folder.told_apart(found)
+
+    def _repeated_at(self) -> Iterator[tuple[str, tuple[int, ...]]]:
+        """Yield the cases of which a trial is there more than once, and its lines in a file that has some."""
+        for (case_id, _), lines in self._lines.items():
+            if len(lines) > 1 and all(lines):
+                yield case_id, tuple(lines)
 
     def _unrun(self) -> Iterator[str]:
         """Yield the cases of the rows without a result, of those that are read."""
@@ -285,10 +295,7 @@ class RowReader:
             self._choose(row)
         case = self._text(fields, "case", row.line)
         if not case:
-            why = "no case id; name its field: --map case=FIELD"
-            if "case" not in self._fields.named:
-                why += " (case=row if the same row of both files is the same case)"
-            raise FieldNeeded(self._path, why, line=row.line)
+            raise FieldNeeded(self._path, self._no_id(row), line=row.line)
         for shown in row.directions.items():
             self._shown_by.setdefault(shown, case)
         score, error = self._scored(row)
@@ -309,6 +316,15 @@ class RowReader:
             of=(_digest(value(fields, "input")), _digest(value(fields, "target"))),
             texts=self._texts(fields, case),
         )
+
+    def _no_id(self, row: Row) -> str:
+        """Return that a row has no id; of one of many, in a file without lines, also which it is."""
+        why = "no case id; name its field: --map case=FIELD"
+        if "case" not in self._fields.named:
+            why += " (case=row if the same row of both files is the same case)"
+        if not row.line and row.number > 1:
+            return f"row {row.number}: {why}"
+        return why
 
     def _texts(self, fields: dict[str, Any], case: str) -> tuple[str | None, str | None] | None:
         """Return input and answer of a row, if its case is to be shown."""

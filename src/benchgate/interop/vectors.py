@@ -195,11 +195,17 @@ def _from_csv(file: LogFile) -> Arm:
     path = file.path
     cases: dict[str, dict[str, float]] = {}
     clusters: dict[str, str | None] = {}
+    lines: dict[tuple[str, str], int] = {}
     for line, row in csv_rows(file):
         if not {"case", "score"} <= row.keys():
             raise SampleError(
                 path, f"columns {[*row]}; expected case,score[,trial][,cluster]", line=1
             )
+        trial = row.get("trial") or "0"
+        first = lines.setdefault((row["case"], trial), line)
+        if first != line:
+            what = f"case {row['case']!r} trial {trial!r} appears twice: on line {first} too"
+            raise SampleError(path, what, line=line)
         _add_row(path, line, row, cases)
         cluster = _cluster(path, row["case"], row.get("cluster"), line)
         if (before := clusters.setdefault(row["case"], cluster)) != cluster:
@@ -230,7 +236,4 @@ def _add_row(
         number = math.nan
     if not math.isfinite(number):
         raise SampleError(path, f"score is {score!r}; expected a finite number", line=line)
-    trials = cases.setdefault(case_id, {})
-    if trial in trials:
-        raise SampleError(path, f"case {case_id!r} trial {trial!r} appears twice", line=line)
-    trials[trial] = number
+    cases.setdefault(case_id, {})[trial] = number

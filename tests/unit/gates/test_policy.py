@@ -92,7 +92,14 @@ def test_none_switches_an_optional_threshold_off(tmp_path):
         ("alpha=nan", "policy option: alpha: Input should be less than 1|finite"),
         ("min_cases=true", "policy option: min_cases: Input should be a valid integer"),
         ("min_cases=1", "policy option: min_cases: Input should be greater than or equal to 2"),
-        ("score_range=[1, 0]", "score_range must be .low, high. with low < high"),
+        (
+            "score_range=[1, 0]",
+            "score_range must be .low, high. with low < high.*If less is better",
+        ),
+        (
+            "penalty_range=[1, 0]",
+            "penalty_range must be .low, high. with low < high; found .1.0, 0.0.$",
+        ),
         ("test=ttest", "policy option: test: Input should be 'welch', 'auto' or 'paired'"),
         (
             "looks=spend:0",
