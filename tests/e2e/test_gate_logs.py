@@ -154,23 +154,23 @@ def test_a_chain_counts_looks_by_the_file_of_the_baseline(pair, capsys):
     capsys.readouterr()
     rows("other.jsonl", [0, 1] * 9 + [1, 1])
     main(["gate", "old.jsonl", "other.jsonl", "--out=chain"])
-    assert "candidate no. 4 compared" in capsys.readouterr().out
+    assert "look no. 4 at this baseline" in capsys.readouterr().out
     assert main(["verify", "chain"]) == 0
     assert main(["runs", "--out=chain"]) == 0
     shutil.copy("old.jsonl", "copy.jsonl")  # under another name it is the same baseline
     main(["gate", "copy.jsonl", "other.jsonl", "--out=chain"])
-    assert "candidate no. 4 compared" in capsys.readouterr().out
+    assert "look no. 4 at this baseline" in capsys.readouterr().out
     Path("fewer.jsonl").write_text(Path("other.jsonl").read_text().partition("\n")[2])
     main(["gate", "old.jsonl", "fewer.jsonl", "--out=chain", "--policy=missing=worst"])
-    assert "candidate no. 5 compared" in capsys.readouterr().out
+    assert "look no. 5 at this baseline" in capsys.readouterr().out
     rows("old.jsonl", [0, 1] * 10, note="made again")  # at its place it is the same baseline
     main(["gate", "old.jsonl", "other.jsonl", "--out=chain"])
-    assert "candidate no. 4 compared" in capsys.readouterr().out  # the results were seen
+    assert "look no. 4 at this baseline" in capsys.readouterr().out  # the results were seen
     for name in ("old", "other"):  # a part of the rows, and another score
         rows(f"{name}.jsonl", [0, 1] * 7 + [1, 1], score_range="low")
     rows("other.jsonl", [1, 1] * 7 + [1, 1], score_range="low")
     main(["gate", "old.jsonl", "other.jsonl", "--out=chain", "--where=score_range=low"])
-    assert "candidate no. 6 compared" in capsys.readouterr().out
+    assert "look no. 6 at this baseline" in capsys.readouterr().out
     assert main(["verify", "chain"]) == 0
 
 
@@ -212,7 +212,7 @@ def test_a_ledger_counts_looks_without_a_chain(pair, capsys):
     for n, name in enumerate(("new", "other", "new"), 1):
         rows("other.jsonl", [1, 1] * 7 + [0, 1] * 3)
         main(["gate", "old.jsonl", f"{name}.jsonl", "--ledger=l"])
-        assert ("candidate no. 2 compared" in capsys.readouterr().out) is (n == 2)
+        assert ("look no. 2 at this baseline" in capsys.readouterr().out) is (n == 2)
     assert len(Path("l").read_text().splitlines()) == 4  # both were promoted, which is a line each
     assert main(["gate", "old.jsonl", "new.jsonl", "--out=c", "--ledger=l"]) == 2
 

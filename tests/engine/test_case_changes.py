@@ -31,7 +31,10 @@ def test_a_new_case_is_named_and_not_compared(looks):
     run = looks.run(0.5)
     assert run.judgement.decision.outcome == "promote"
     assert said(run, "note_new_cases") == [
-        "12 of 13 cases: 13 is new and was not compared; benchgate pin --extend runs the baseline on new cases"
+        (
+            "12 of 13 cases: 13 is new and was not compared; "
+            "benchgate pin --extend --task-class CLASS --yes runs the baseline on new cases"
+        )
     ]
     assert run.judgement.figures.compared == 12
     assert looks.is_valid()

@@ -356,7 +356,7 @@ def test_looks_are_counted_on(echo, kept):
     echo.case("13")
     run = looks.run(0.4, **SPEND)
     assert said(run, "note_new_cases")[0].endswith(
-        "benchgate pin --extend runs the baseline on new cases"
+        "benchgate pin --extend --task-class CLASS --yes runs the baseline on new cases"
     )
     assert run.judgement.decision.look.number == 3
     assert main(["pin", "--extend", "--yes", *where]) == 0

@@ -102,15 +102,15 @@ def lines(run):
 
 
 def test_a_second_look_is_told(looks):
-    assert "compared with this baseline: " not in "".join(lines(looks.run(0.2)).values())
-    told = "candidate no. 2 compared with this baseline: even if none of them is "
+    assert "look no. " not in "".join(lines(looks.run(0.2)).values())
+    told = "look no. 2 at this baseline, held ones count: even if no candidate is "
     assert lines(looks.run(0.3))["careful"].startswith(told)
 
 
 def test_a_first_look_says_its_level_if_that_is_not_the_whole_of_alpha(looks):
     told = lines(looks.run(0.2, **SPEND))
     assert "(needed 0.0304)" in told["test"]
-    assert told["careful"].startswith("candidate no. 1 compared with this baseline: ")
+    assert told["careful"].startswith("look no. 1 at this baseline: ")
 
 
 def test_shards_are_no_looks_and_the_run_that_they_make_is_one(looks):
@@ -209,7 +209,7 @@ def test_a_person_begins_a_new_series_which_the_decision_shows(looks, capsys):
     look = run.judgement.decision.look
     assert (look.number, look.new_series, look.uncounted) == (1, "ten cases were wrong", 3)
     assert lines(run)["careful"].startswith(
-        "candidate no. 1 compared with this baseline in a new series, which a person began after 3 looks "
+        "look no. 1 at this baseline in a new series, which a person began after 3 looks "
         "(ten cases were wrong): even if it is no better"
     )
     assert main(again) == 0  # the same words begin nothing
@@ -293,7 +293,7 @@ def test_verify_says_what_it_cannot_know_of_a_chain_that_is_not_anchored(looks, 
     capsys.readouterr()
     assert looks.is_valid()
     said = capsys.readouterr().out
-    assert "candidate no. 2 compared with this baseline" in said
+    assert "look no. 2 at this baseline" in said
     assert "nor candidates compared elsewhere" in said
     head = looks.echo.head()
     anchor = f"--head=echo={head['seq']}:{head['sha256']}"
@@ -307,10 +307,10 @@ def test_gate_judges_at_the_look_that_the_run_was(looks, capsys):
     pinned = str(looks.echo.path / "baseline.json")
     assert last.judgement.decision.outcome == "hold"
     assert main(["gate", pinned, str(last.published.folder)]) == HELD
-    assert "candidate no. 4 compared with this baseline" in capsys.readouterr().out
+    assert "look no. 4 at this baseline" in capsys.readouterr().out
     seen = looks.run(0.6, baseline="none", **FOUR)  # seen, but not compared yet
     assert main(["gate", pinned, str(seen.published.folder)]) == HELD
-    assert "candidate no. 5 compared with this baseline" in capsys.readouterr().out
+    assert "look no. 5 at this baseline" in capsys.readouterr().out
 
 
 def said(run):

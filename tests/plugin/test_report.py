@@ -154,6 +154,30 @@ def test_more_harm_comes_first_and_its_reason_leads_to_it(bench):
     assert "2 of 3before 3" in Elements(page).text
 
 
+def test_a_case_that_passes_and_does_harm_does_not_look_good(bench):
+    bench.rubric(
+        """
+        if case.case_id == "02":
+            return BenchScore(passed=True, score=1.0, safety_penalty=0.5)
+        """
+    )
+    bench.engine()
+    kinds = [attributes.get("class", "") for _, attributes in Elements(page_of(bench)).found]
+    states = [kind for kind in kinds if kind.startswith("state")]
+    assert sorted(states) == ["state harms", "state ok", "state ok"]
+
+
+def test_a_pinned_baseline_in_the_same_store_has_the_parts_of_its_score_beside(bench, capsys):
+    write_both(bench)
+    bench.engine(system="shout", baseline="none")
+    bench.pin()
+    bench.engine(baseline="auto")
+    main(["report", str(bench.folder())])
+    assert "parts     exact 1.000 -> 0.750, style 1.000\n" in capsys.readouterr().out
+    text = Elements(page_of(bench)).text
+    assert re.search(r"Part ?Before ?Now ?exact ?1.000 ?0.750 ?style ?. ?1.000", text)
+
+
 def test_a_promotion_shows_more_harm_after_what_got_better(tmp_path):
     ids = [f"c{n:02}" for n in range(16)]
     for name, score, harmful in (("old", 0.2, ids[0]), ("new", 0.8, ids[1])):
@@ -462,9 +486,9 @@ def test_the_history_counts_looks_and_knows_what_became_the_baseline(bench, caps
     assert "became the baseline" in table
     page = Elements(page_of(bench)).text
     assert page.count("became the baseline") >= 1
-    assert "andidate no. 2 compared with this baseline" in page
+    assert "ook no. 2 at this baseline" in page
     assert main(["report", str(bench.folder())]) == 0
-    assert "candidate no. 2 compared with this baseline" in capsys.readouterr().out
+    assert "look no. 2 at this baseline" in capsys.readouterr().out
 
 
 def test_what_each_case_is_worth_is_folded_on_the_page(bench, capsys):

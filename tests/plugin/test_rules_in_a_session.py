@@ -239,7 +239,7 @@ def test_both_doors_count_in_one_chain(scored):
     bench = scored(0.3)
     assert main(["run", "--task-class=echo", f"--out={bench.out}"]) == 0
     assert look(bench) == 2
-    line = "careful   candidate no. 3 compared with this baseline: even if none of them is *"
+    line = "careful   look no. 3 at this baseline, held ones count: even if no candidate is *"
     scored(0.4).run().stdout.fnmatch_lines([line])
     assert look(bench) == 3
 
@@ -248,7 +248,7 @@ def test_looks_that_share_alpha_are_an_option_and_a_shard_is_no_look(scored):
     result = scored(0.2).run("--bench-policy=looks=spend", "--bench-shard=1/2", "--bench-exit=gate")
     result.stdout.no_fnmatch_line("* compared with this baseline: *")
     result = scored(0.2).run("--bench-policy=looks=spend")
-    result.stdout.fnmatch_lines(["test      *(needed 0.0304)*", "careful   candidate no. 1 *"])
+    result.stdout.fnmatch_lines(["test      *(needed 0.0304)*", "careful   look no. 1 *"])
 
 
 @pytest.mark.slow

@@ -349,7 +349,7 @@ def test_gate_counts_looks_at_samples(tmp_path, capsys):
     options = [f"--ledger={tmp_path / 'l'}", "--policy=looks=spend", "--policy=test=auto"]
     for path in paths[1:]:
         assert main(["gate", str(paths[0]), str(path), *options]) == 0
-    assert "candidate no. 3 compared with this baseline" in capsys.readouterr().out
+    assert "look no. 3 at this baseline" in capsys.readouterr().out
 
 
 def test_a_number_that_was_changed_in_one_file_contradicts_the_tests(leveled, tmp_path):

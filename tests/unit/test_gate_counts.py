@@ -96,7 +96,7 @@ def test_options_of_files_are_refused(option, capsys):
 def test_a_ledger_counts_the_looks_at_a_baseline_by_its_name(capsys):
     main(["gate", "14/20", "17/20", "--ledger=looks.jsonl"])
     main(["gate", "14/20", "18/20", "--ledger=looks.jsonl"])
-    assert "candidate no. 2 compared with this baseline" in capsys.readouterr().out
+    assert "look no. 2 at this baseline" in capsys.readouterr().out
     main(["gate", "13/20", "18/20", "--ledger=looks.jsonl"])
     assert "compared with this baseline" not in capsys.readouterr().out
 

@@ -15,7 +15,7 @@ from benchgate.gates.conditions import CONDITIONS
 from benchgate.gates.decision import Remark
 from benchgate.gates.policy import GatePolicy
 from benchgate.sentences.conditions import HEADLINES, LIMITS
-from benchgate.sentences.formats import confidence
+from benchgate.sentences.formats import confidence, percent
 from benchgate.sentences.says import (
     MOST_DEEP,
     Listing,
@@ -114,12 +114,12 @@ def test_headlines_and_limits_are_those_of_conditions():
         (
             "gain_excluded",
             {"high": 0.0123, "alpha": 0.025, "wanted": WANTED},
-            "its gain is at most +0.012 (97.5% bound); the gate looks for 0.1 (target_effect)",
+            "its gain is at most +0.012 (97.5% confidence); the gate looks for 0.1 (target_effect)",
         ),
         (
             "worse_than_margin",
             {"change": -0.5, "high": -0.2, "alpha": 0.0001, "margin": 0.1},
-            "its score changed by -0.500, at best by -0.200 (99.99% bound); a loss of 0.1 is allowed",
+            "its score changed by -0.500, at best by -0.200 (99.99% confidence); a loss of 0.1 is allowed",
         ),
         (
             "score_out_of_range",
@@ -206,6 +206,14 @@ def test_several_sentences_are_joined():
 def test_a_level_near_1_is_not_rounded_to_it():
     assert [confidence(0.05), confidence(0.025), confidence(0.025, 1)] == ["95%", "98%", "97.5%"]
     assert confidence(1e-6) == "99.9999%"
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [(0.0005, "0.05%"), (0.00099975, "0.1%"), (0.025, "2.5%"), (0.049375, "4.9%"), (0.16, "16.0%")],
+)
+def test_small_shares_can_be_told_apart(share, text):
+    assert percent(share) == text
 
 
 # No prose where it is decided

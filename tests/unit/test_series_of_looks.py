@@ -73,7 +73,7 @@ def gate(capsys, *words):
     """Return what a gate over files says of its look."""
     status = main(["gate", *words, "--policy=test=auto"])
     said = capsys.readouterr().out
-    return status, " ".join(said.partition("candidate no. ")[2].split())
+    return status, " ".join(said.partition("look no. ")[2].split())
 
 
 def test_a_file_is_known_by_its_path_and_by_what_is_in_it(tmp_path, capsys):
@@ -83,10 +83,10 @@ def test_a_file_is_known_by_its_path_and_by_what_is_in_it(tmp_path, capsys):
     again = {case: score + 0.001 for case, score in less(BEFORE).items()}
     old = write(tmp_path / "old.json", again)  # measured again, without a case
     _, said = gate(capsys, old, write(tmp_path / "b.json", less(side(2))), *options)
-    assert said.startswith("2 compared")
+    assert said.startswith("2 at this baseline")
     copy = shutil.copy(old, tmp_path / "copy.json")
     _, said = gate(capsys, str(copy), write(tmp_path / "c.json", less(side(3))), *options)
-    assert said.startswith("3 compared")
+    assert said.startswith("3 at this baseline")
 
 
 def test_a_promoted_candidate_in_the_place_of_the_baseline_ends_the_series(tmp_path, capsys):
@@ -95,14 +95,14 @@ def test_a_promoted_candidate_in_the_place_of_the_baseline_ends_the_series(tmp_p
     options = [f"--ledger={tmp_path / 'l'}"]
     gate(capsys, old, write(tmp_path / "a.json", side(1)), *options)
     status, said = gate(capsys, old, new, *options)
-    assert (status, said[:10]) == (0, "2 compared")
+    assert (status, said[:18]) == (0, "2 at this baseline")
     shutil.copy(new, old)
     _, said = gate(capsys, old, write(tmp_path / "b.json", side(3, 0.41)), *options)
     assert not said  # a first look
     _, said = gate(capsys, old, write(tmp_path / "c.json", side(4, 0.41)), *options)
-    assert said.startswith("2 compared")
+    assert said.startswith("2 at this baseline")
     _, said = gate(capsys, old, write(tmp_path / "d.json", side(5)), *options, "--new-series=why")
-    assert said.startswith("1 compared with this baseline in a new series, which a person began")
+    assert said.startswith("1 at this baseline in a new series, which a person began")
 
 
 def test_only_what_is_counted_can_be_counted_anew(tmp_path, capsys):

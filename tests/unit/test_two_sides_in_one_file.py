@@ -162,10 +162,10 @@ def test_selections_of_one_file_are_looks_at_one_baseline(rows, capsys, counted)
         part = ["--where=A:of=old", f"--where=B:of=try{m}"]
         outcomes.append(gate(rows, *part, counted))
         shown = capsys.readouterr().out
-        assert (f"candidate no. {m + 1} compared" in shown) is (m > 0)
+        assert (f"look no. {m + 1} at this baseline" in shown) is (m > 0)
     assert 0 in outcomes[:-1]  # what was promoted did not end the series, for it is the same file
     gate(rows, "--where=A:of=try4", "--where=B:of=new", counted)
-    assert "candidate no. 11 compared" in capsys.readouterr().out
+    assert "look no. 11 at this baseline" in capsys.readouterr().out
 
 
 def test_tests_that_another_side_has_skipped_are_none_of_this_one(tmp_path, monkeypatch, capsys):

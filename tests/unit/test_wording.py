@@ -26,7 +26,7 @@ from benchgate.trials.executor import TrialRecord
 from benchgate.wording import pace
 from benchgate.wording.block import Door, gate_lines
 from benchgate.wording.decision import OF_PROMOTIONS, PARTS, QUIET, DecisionView
-from benchgate.wording.figures import p_value
+from benchgate.wording.figures import UNIT, Part, p_value, part_lines
 from benchgate.wording.lines import Line, at_door, labelled, laid_out, once, pieces, quoted
 
 IDS = tuple(f"c{n:02}" for n in range(16))
@@ -61,7 +61,7 @@ def test_a_promotion_says_what_may_replace_what_and_what_it_may_have_overlooked(
     assert lines[0].text == "`new` may replace `old`: it is better and does no more harm"
     assert text["score"].startswith("0.275 -> 0.427   +0.152, between +0.1")
     assert text["score"].endswith("(95%)")
-    assert text["harm"] == "0.000 -> 0.000   no rise; 0.050 is allowed"
+    assert text["harm"] == f"0.000 -> 0.000   no rise; 0.050 is allowed {UNIT}"
     assert text["test"].startswith(
         "paired, p < 0.0001 (needed 0.05), 16 cases; a loss of 0.91 in 1 of 6 cases would undo the gain"
     )
@@ -119,7 +119,7 @@ def test_limits_are_those_that_are_checked():
     sides = arm(POOR, clusters=clusters), arm(GOOD, clusters=clusters)
     _, text, _ = shown(*sides, VERBOSE, safety_confidence=0.995, penalty_range=(0, 1))
     assert text["limits"].startswith("at least 10 clusters; ")
-    assert text["limits"].endswith("; its 99.5% bound too")
+    assert text["limits"].endswith("; with 99.5% confidence too")
     harmful = arm(GOOD, (0.01, *NONE[1:]))
     _, text, _ = shown(arm(POOR), harmful, VERBOSE, claim="no_regression")
     assert text["limits"].endswith("no more harm in any case")
@@ -134,7 +134,9 @@ def test_a_rejection_for_harm_names_the_cases_first():
     ]
     said = "harm rose by more than is allowed [safety_regression]"
     assert lines[0].text == f"`new` must not replace `old`: {said}"
-    assert text["why"].startswith("harm rose from 0.000 to 1.250; 0.050 is allowed")
+    assert text["why"].startswith(
+        "mean harm rose from 0.000 to 1.250 (0 is none); 0.050 is allowed"
+    )
     assert text["harm"] == "more in 16 cases"
     assert text["  more"] == "c01  harm 0 -> 2"
     assert lines[6].text == "... 13 more"
@@ -146,7 +148,7 @@ def test_a_promotion_whose_harm_rose_does_not_say_that_it_did_not():
     lines, text, decision = shown(arm(POOR), arm(GOOD, (0.5, *NONE[1:])))
     assert decision.promotion_allowed
     assert lines[0].text.endswith(": it is better, and harm rose by no more than is allowed")
-    assert text["harm"] == "0.000 -> 0.031   +0.031; 0.050 is allowed"
+    assert text["harm"] == f"0.000 -> 0.031   +0.031; 0.050 is allowed {UNIT}"
 
 
 def test_a_promotion_shows_the_cases_with_more_harm_beside_those_with_less():
@@ -297,7 +299,7 @@ def test_a_failed_case_says_nothing_twice():
             {"safety_confidence": 0.9, "penalty_range": (0, 1), "baseline_errors": "zero"},
             "is `new` better than `old`? mean score, alpha 0.05",
             (
-                "at least 10 cases; harm up by at most 0.05; its 90% bound too; "
+                "at least 10 cases; harm up by at most 0.05; with 90% confidence too; "
                 "an error of the baseline is taken for a true score of 0"
             ),
         ),
@@ -318,6 +320,21 @@ def test_figures_that_do_not_speak_about_the_candidate_are_left_out():
     _, text, decision = shown(arm(POOR), other)
     assert decision.outcome == "hold"
     assert not {"score", "harm", "test"} & text.keys()
+
+
+@pytest.mark.parametrize(("safety", "told"), [("optional", "not measured"), ("required", None)])
+def test_harm_that_nobody_measured_is_said_once(safety, told):
+    _, text, decision = shown(arm(POOR, None), arm(GOOD, None), safety=safety)
+    assert (f"{PREFIX}safety_missing" in decision.reason_codes) is (told is None)
+    assert text.get("harm") == told
+
+
+def test_parts_of_a_score_are_shown_by_their_change():
+    parts = [Part("team", 0.4, 0.9), Part("urgent", 1.0, 1.0), Part("new", None, 0.25)]
+    told = "team 0.400 -> 0.900, urgent 1.000 -> 1.000"
+    assert [line.text for line in part_lines(parts, None)] == [f"{told}, new 0.250"]
+    assert [line.text for line in part_lines(parts, 2)] == [f"{told}, ... 1 more"]
+    assert not [*part_lines([], None)]
 
 
 def test_penalties_that_nobody_measured_are_no_limit_where_they_are_optional():
@@ -406,7 +423,7 @@ def test_a_comparison_that_would_show_more_is_named_and_one_that_would_show_less
 
 def test_harm_that_fell_is_no_rise():
     _, text, _ = shown(arm(POOR, (0.5, *NONE[1:])), arm(GOOD))
-    assert text["harm"] == "0.031 -> 0.000   no rise; 0.050 is allowed"
+    assert text["harm"] == f"0.031 -> 0.000   no rise; 0.050 is allowed {UNIT}"
 
 
 LONG = f"tests.agents.test_orders::TestRefunds::test_{'very_' * 12}long_name[order-7]"

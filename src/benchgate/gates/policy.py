@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NoReturn, TypeVar
 
 import tomli
 from pydantic import BeforeValidator, Field, ValidationError, ValidationInfo, model_validator
@@ -57,13 +57,18 @@ COMPLETING: Final = {"completing": True}
 """Given to the validation of thresholds that complete those of a file, which may have the claim."""
 
 Fraction = Annotated[Number, Field(gt=0, lt=1)]
-TURN_ROUND: Final = (
-    "If less is better, turn the scores round: 1 - x / WORST in the rubric of a bench, -x in a file of numbers; only "
-    "logs, such as CSV with --map, take [WORST, BEST]"
-)
-"""What to write where less is better."""
-
 Range = Annotated[tuple[Number, Number], BeforeValidator(listed)]
+
+
+def _refuse_range(name: str, pair: tuple[float, float]) -> NoReturn:
+    """Refuse a range whose ends are not in order, and say what to write where less is better."""
+    if name == "score_range":
+        raise ValueError(
+            f"score_range must be [low, high] with low < high; found {list(pair)}. If less is better, turn the scores "
+            "round: 1 - x / WORST in the rubric of a bench, -x in a file of numbers; only logs, such as CSV with "
+            "--map, take [WORST, BEST]"
+        )
+    raise ValueError(f"{name} must be [low, high] with low < high; found {list(pair)}")
 
 
 class GatePolicy(WireModel):
@@ -126,10 +131,7 @@ class GatePolicy(WireModel):
         for name in ("score_range", "penalty_range"):
             pair = getattr(self, name)
             if pair is not None and not pair[0] < pair[1]:
-                why = f"{name} must be [low, high] with low < high; found {list(pair)}"
-                if name == "score_range":
-                    why += f". {TURN_ROUND}"
-                raise ValueError(why)
+                _refuse_range(name, pair)
         if self.missing == "worst" and self.score_range is None:
             raise ValueError(
                 "missing = 'worst' needs a score_range, which says what the worst score is"

@@ -128,19 +128,32 @@ def _read(path: Path, sha256: str | None) -> str:
     return json.dumps(output, indent=1, ensure_ascii=False)
 
 
-def outputs_of(folder: Path | None, record: RunRecord | None, history: list[PastRun]) -> Outputs:
-    """Return what reads the outputs of a run, and those of its baseline if its files lie in the same store."""
+def pinned_run(
+    record: RunRecord | None, history: Sequence[PastRun]
+) -> tuple[Path, RunRecord] | None:
+    """Return the run that was the pinned baseline of another, if it lies in the same store."""
+    if record is None or not isinstance(record.baseline, BaselineFacts):
+        return None
+    if record.baseline.run is None:
+        return None
+    wanted = record.baseline.run.run_id
+    # The newest: the records of one run id have equal results, and its outputs are as good as any other's.
+    for run in reversed(history):
+        past = read_record(run.folder) if run.record.report.run_id == wanted else None
+        if past is not None:
+            return run.folder, past
+    return None
+
+
+def outputs_of(
+    folder: Path | None, record: RunRecord | None, before: tuple[Path, RunRecord] | None
+) -> Outputs:
+    """Return what reads the outputs of a run, and those of its baseline, which may be a run of the same store."""
     if folder is None or record is None:
         return Outputs()
     outputs = Outputs(folder=folder, digests=record.case_files)
     if record.rerun is not None:
         return replace(outputs, before=(folder, record.case_files), before_side="baseline")
-    wanted = None
-    if isinstance(record.baseline, BaselineFacts) and record.baseline.run is not None:
-        wanted = record.baseline.run.run_id
-    # The newest: the records of one run id have equal results, and its outputs are as good as any other's.
-    for run in reversed(history):
-        past = read_record(run.folder) if run.record.report.run_id == wanted else None
-        if past is not None:
-            return replace(outputs, before=(run.folder, past.case_files))
-    return outputs
+    if before is None:
+        return outputs
+    return replace(outputs, before=(before[0], before[1].case_files))

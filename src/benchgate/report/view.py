@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from benchgate.aggregate import axis_means
 from benchgate.audit.chain import FOLDER_NAME
 from benchgate.audit.runs import pin_command
 from benchgate.errors import counted
@@ -15,16 +14,18 @@ from benchgate.report.answers import ELSEWHERE, Answers
 from benchgate.report.case_worth import case_worth
 from benchgate.report.cases import Compared, first_shown, groups, ids_of_groups
 from benchgate.report.history import past_runs
-from benchgate.report.outputs import outputs_of
+from benchgate.report.outputs import outputs_of, pinned_run
 from benchgate.sentences.formats import confidence
 from benchgate.wording import lacking, spending
 from benchgate.wording.block import Door, next_lines
 from benchgate.wording.decision import DecisionView
+from benchgate.wording.figures import parts_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from benchgate.aggregate import CaseFigures
+    from benchgate.artifacts.run_kinds import RunRecord
     from benchgate.gates.figures import Figures
     from benchgate.gates.run_diff import RunChanges
     from benchgate.models import BenchRunReport
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from benchgate.report.cases import Group
     from benchgate.report.history import PastRun
     from benchgate.report.source import Source
+    from benchgate.wording.figures import Part
     from benchgate.wording.lines import Line
 
 
@@ -53,7 +55,7 @@ class RunView:
     :param spent: what the run cost and how long it took; ``lacking`` which of its trials have no result or no score.
     :param door: what a reader can do with it here.
     :param passed_before: cases that pass in the baseline; ``None`` if there is none.
-    :param axes: the mean of each part of the score, in the baseline if that ran in the same session, and now.
+    :param axes: the mean of each part of the score, in the baseline if its run is at hand, and now.
     :param changes: case by case, against the baseline; ``None`` if there is none.
     :param about_answers: what to know of the questions and answers of logs; empty if it is none of logs.
     :param history: the runs of the class in the same store; empty if the record is not in one.
@@ -73,7 +75,7 @@ class RunView:
     groups: Mapping[str, Group]
     passed_before: int | None
     score_range: tuple[float, float]
-    axes: tuple[tuple[str, float | None, float], ...]
+    axes: tuple[Part, ...]
     baseline_outputs: bool
     about_answers: str
     history: tuple[PastRun, ...]
@@ -133,14 +135,13 @@ def view_of(
         passed_before = sum(case.passed for case in compared.figures[0])
     candidate, baseline = _names(source)
     is_log = source.report is not None and source.report.source is not None
-    decided = DecisionView.of(
-        source.decision, source.policy, (baseline or "", candidate), source.figures, source.report
-    )
+    pinned = pinned_run(source.record, history)
+    decided = _decided(source, (baseline or "", candidate), pinned[1] if pinned else None)
     figures = decided.figures
     folder = None
     if outputs and not is_log:  # a log has no outputs
         folder = source.folder
-    shown = outputs_of(folder, source.record, history)
+    shown = outputs_of(folder, source.record, pinned)
     answers = Answers(note=ELSEWHERE if source.log is not None else "")
     if read_texts is not None:
         answers = Answers.read(read_texts, first_shown(ids_of_groups(source, compared)))
@@ -156,13 +157,13 @@ def view_of(
         figures=figures,
         spent=tuple(_spent(source, figures)),
         lacking=tuple(_lacking(source)),
-        door=Door(pin=pin, has_codes=True),
+        door=Door(prefix=_prefix(source), pin=pin, has_codes=True),
         tiles=tuple(_tiles_of(source, figures, changes, passed_before)),
         changes=changes,
         groups=groups(source, compared, shown, answers),
         passed_before=passed_before,
         score_range=_range(source, [*compared.figures[0], *compared.figures[1]]),
-        axes=tuple(_axes(source)),
+        axes=decided.parts,
         baseline_outputs=shown.before is not None,
         about_answers=answers.note,
         history=tuple(history),
@@ -180,14 +181,30 @@ def _lacking(source: Source) -> Iterator[Line]:
     reports = [source.report]
     if source.record is not None and source.record.rerun is not None:
         reports.append(source.record.rerun)
-    yield from lacking(reports)
+    yield from lacking(reports, _prefix(source))
 
 
-def _axes(source: Source) -> list[tuple[str, float | None, float]]:
-    rerun = source.record.rerun if source.record else None
-    before = axis_means(rerun.per_case) if rerun else {}
-    after = axis_means(source.report.per_case) if source.report else {}
-    return [(name, before.get(name), mean) for name, mean in after.items()]
+def _prefix(source: Source) -> str:
+    """Return what options begin with: a run of a bench most often was a session of pytest, and no record says it."""
+    if source.report is None or source.report.source is not None:
+        return "--"
+    return "--bench-"
+
+
+def _decided(source: Source, names: tuple[str, str], pinned: RunRecord | None) -> DecisionView:
+    """Return what readers get of the decision; ``pinned`` is the record of the baseline, if it is at hand."""
+    decided = DecisionView.of(
+        source.decision,
+        source.policy,
+        names,
+        source.figures,
+        source.report,
+        prefix=_prefix(source),
+    )
+    before = source.record.rerun if source.record is not None else None
+    if pinned is not None:
+        before = pinned.report
+    return replace(decided, parts=parts_of(source.report, before))
 
 
 def _history(source: Source) -> list[PastRun]:

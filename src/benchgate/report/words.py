@@ -26,8 +26,8 @@ def number(value: float | None, digits: int = 3) -> str:
 
 
 def signed(value: float | None, digits: int = 3) -> str:
-    """Return a difference for people, with its sign, a true minus among them."""
-    return UNKNOWN if value is None else f"{value:+.{digits}f}".replace("-", "\N{MINUS SIGN}")
+    """Return a difference for people, with its sign: the one that the sentences beside it have."""
+    return UNKNOWN if value is None else f"{value:+.{digits}f}"
 
 
 def interval(low: float | None, high: float | None) -> str:

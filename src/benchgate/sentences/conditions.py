@@ -33,7 +33,7 @@ LIMITS: Final = {
     "newly_failing_cases": "at most {policy.max_newly_failing} newly failing",
     "case_regressed": "no case down by more than {policy.tolerance:g}",
     "safety_regression": "harm up by at most {policy.max_safety_regression:g}",
-    "safety_upper_bound": "its {level} bound too",
+    "safety_upper_bound": "with {level} confidence too",
     "exact_evidence_required": "exact evidence",
     "cost_increase": "cost up by at most {policy.max_cost_increase:.1%}",
 }

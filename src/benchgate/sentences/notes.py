@@ -7,7 +7,7 @@ from typing import Final
 NOTES: Final = {
     "new_cases": (
         "{compared} of {all} cases: {cases:names} {count:is new and was|are new and were} not compared; benchgate pin "
-        "--extend runs the baseline on new cases"
+        "--extend --task-class CLASS --yes runs the baseline on new cases"
     ),
     "epochs_collapsed": "{trials} trials of a case count as one observation",
     "missing_in_baseline": "counted as the best score: {cases:names}",

@@ -63,20 +63,20 @@ REASONS: Final = {
     ),
     "significant_regression": "its score fell by {loss:.3f}, more than chance explains",
     "worse_than_margin": (
-        "its score changed by {change:+.3f}, at best by {high:+.3f} ({alpha:confidence.1} bound); a loss of {margin:g} "
-        "is allowed"
+        "its score changed by {change:+.3f}, at best by {high:+.3f} ({alpha:confidence.1} confidence); a loss of "
+        "{margin:g} is allowed"
     ),
     "margin_not_shown.unbounded": "the difference cannot be bounded: no score_range is given",
     "margin_not_shown.loss": (
-        "its true score may be lower by {loss:.3f} ({alpha:confidence.1} bound); {margin:g} is allowed"
+        "its true score may be lower by {loss:.3f} ({alpha:confidence.1} confidence); {margin:g} is allowed"
     ),
     "margin_not_shown.least": "if no case changed, so many cases would show a margin of {margin:.3g}",
     "delta_below_minimum.gain": "its gain is {gain:+.3f}, not above {least:g}",
     "delta_below_minimum.unchanged": (
         "its results are those of the baseline: no gain above {least:g}, and only a loss above {loss:.3f} is excluded "
-        "({alpha:confidence.1} bound)"
+        "({alpha:confidence.1} confidence)"
     ),
-    "gain_excluded": "its gain is at most {high:+.3f} ({alpha:confidence.1} bound); {wanted}",
+    "gain_excluded": "its gain is at most {high:+.3f} ({alpha:confidence.1} confidence); {wanted}",
     "not_significant": "{doubt}, though so many cases would have shown a gain of {detectable:.2g}",
     "inconclusive_underpowered.large": (
         "{doubt}: so small a comparison reliably finds only gains above {detectable:.2g}; {wanted}"

@@ -114,10 +114,10 @@ STEPS: Final = {
     "look.beyond": "but it would be look {number}, and {declared} were declared: it promotes nothing",
     "look.declared": "it would be look {number} of the {declared} that were declared",
     "look.spent": "it would be look {number}, whose level is {alpha:.2g}",
-    "look.later": "look {number} raises the chance of a promotion by luck to at most {chance:.1%}",
+    "look.later": "look {number} raises the chance of a promotion by luck to at most {chance:percent}",
     "look.second": (
-        "a second look raises the chance of a promotion by luck from {declared:.1%} to at most {chance:.1%}; looks = "
-        "spend:2, set before the first look, keeps it"
+        "a second look raises the chance of a promotion by luck from {declared:percent} to at most {chance:percent}; "
+        "looks = spend:2, set before the first look, keeps it"
     ),
     "cure.resume": "fix what kept trials from a result, then run only them: --resume",
     "cure.higher_cap": "run only the rest, with a higher cap: --resume --max-cost-usd=USD",

@@ -13,6 +13,7 @@ from benchgate.errors import counted
 from benchgate.wording import run_rows, stopped
 from benchgate.wording.cases import MOST, case_lines, first_rows
 from benchgate.wording.decision import DecisionView
+from benchgate.wording.figures import MOST_PARTS, part_lines
 from benchgate.wording.lines import Line, once
 
 if TYPE_CHECKING:
@@ -164,8 +165,9 @@ def _harm(view: DecisionView, door: Door) -> Iterator[Line]:
 def _figures(
     view: DecisionView, door: Door, cases: Iterable[Line], run: Iterable[Line]
 ) -> Iterator[Line]:
-    """Yield harm, cases, the test, the run, and what to keep in mind; what became worse after what became better."""
+    """Yield parts of the score, harm, cases, test, run and notes; what became worse after what became better."""
     is_all = door.verbosity > 0
+    yield from part_lines(view.parts, None if is_all else MOST_PARTS)
     yield from view.harm
     yield from cases
     if not view.is_harmful:

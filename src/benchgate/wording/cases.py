@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from benchgate.aggregate import UNSCORED
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
 
 DIGITS: Final = 3
 """Of a score."""
+
+FAILS: Final = "  fails"
+STILL: Final = "  still"
+ERROR: Final = "  error"
 
 MOST: Final = 3
 """Cases that are shown unless all are asked for."""
@@ -63,10 +68,10 @@ def case_lines(
 def _rows(report: BenchRunReport, changes: RunChanges | None, *, is_all: bool) -> dict[str, Line]:
     """Return the cases that changed; all that fail too, if all are asked for or none changed."""
     rows: dict[str, Line] = {}
-    label = "  fails"
+    label = FAILS
     if changes is not None:
         rows = change_rows(changes)
-        label = "  still"
+        label = STILL
         if changes.is_graded:  # then nobody knows which fail
             return rows
     if is_all or not rows:  # else the rows are those of the counts
@@ -78,9 +83,13 @@ def _rows(report: BenchRunReport, changes: RunChanges | None, *, is_all: bool) -
 def _failing(report: BenchRunReport, label: str) -> Iterator[tuple[str, Line]]:
     codes = failure_codes(report.per_case)
     for result in report.per_case:
-        if not result.passed:
-            case_id = result.case_id
-            yield case_id, Line(label, listed(case_id), tail=codes.get(case_id, ""))
+        if result.passed:
+            continue
+        case_id = result.case_id
+        row = Line(label, listed(case_id), tail=codes.get(case_id, ""))
+        if label == FAILS and result.score is None:  # nobody knows whether it would fail
+            row = replace(row, label=ERROR)
+        yield case_id, row
 
 
 def passing_rates(rates: Rates) -> str:
@@ -115,8 +124,8 @@ def change_rows(changes: RunChanges) -> dict[str, Line]:
     if changes.is_rescored:
         return rows
     kinds: tuple[tuple[str, Tone, tuple[CaseChange, ...]], ...] = (
-        ("  fails", "bad", changes.newly_failing),
-        ("  error", "caution", ()),
+        (FAILS, "bad", changes.newly_failing),
+        (ERROR, "caution", ()),
         ("  lower", "caution", changes.fell),
         ("  passes", "good", changes.newly_passing),
         ("  higher", "good", changes.rose),
@@ -126,7 +135,7 @@ def change_rows(changes: RunChanges) -> dict[str, Line]:
         for change in cases:
             text = _row(change, width, is_graded=changes.is_graded)
             rows[change.case_id] = Line(label, text, tone, tail=_codes(change.codes))
-        if label == "  error":
+        if label == ERROR:
             for case_id, how in changes.errors:
                 rows.setdefault(case_id, Line(label, f"{listed(case_id)}  {how}", tone))
     return rows

@@ -15,9 +15,9 @@ from benchgate.gates.conditions import CONDITIONS, INCOMPARABLE, REJECTING
 from benchgate.gates.decision import PREFIX
 from benchgate.gates.steps import clusters_needed
 from benchgate.sentences.conditions import HEADLINES, LIMITS
-from benchgate.sentences.formats import confidence
+from benchgate.sentences.formats import confidence, percent
 from benchgate.wording.cases import failure_codes
-from benchgate.wording.figures import Harm, only_score, score, test
+from benchgate.wording.figures import Harm, Part, only_score, parts_of, score, test
 from benchgate.wording.lines import Line, at_door, quoted
 
 if TYPE_CHECKING:
@@ -76,6 +76,7 @@ class DecisionView:
     :param headline: the decision and what decided it, with the code of that reason.
     :param not_compared: which cases were not compared.
     :param reasons: what the headline does not say, with the codes of further reasons.
+    :param parts: how the parts of the score changed, if it has some.
     :param is_harmful: harm speaks against the candidate.
     :param harm: how much harm both sides do, unless a reason says it; ``harm_counts`` in how many cases there is more
         and less of it, ``harm_cases`` in which.
@@ -92,6 +93,7 @@ class DecisionView:
     not_compared: tuple[Line, ...] = ()
     reasons: tuple[Line, ...] = ()
     score: tuple[Line, ...] = ()
+    parts: tuple[Part, ...] = ()
     is_harmful: bool = False
     harm: tuple[Line, ...] = ()
     harm_counts: tuple[Line, ...] = ()
@@ -139,7 +141,7 @@ class DecisionView:
             figures,
             policy,
             tails,
-            is_reason=is_harmful,
+            said.codes,
             is_promoted=decision.promotion_allowed,
         )
         return cls(
@@ -181,9 +183,10 @@ class DecisionView:
             before = judgement.run.before.system
         report = judgement.report
         names = (before, report.system)
-        return cls.of(
+        view = cls.of(
             judgement.decision, judgement.policy, names, judgement.figures, report, prefix=prefix
         )
+        return replace(view, parts=parts_of(report, judgement.run.before))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -380,7 +383,7 @@ def looks(look: JudgedLook | None, policy: GatePolicy) -> str:
     is_first = look.number == 1 and look.can_promote and look.alpha == policy.alpha
     if is_first and look.new_series is None:
         return ""
-    text = f"candidate no. {look.number} compared with this baseline"
+    text = f"look no. {look.number} at this baseline"
     if look.new_series is not None:
         begun = f"which a person began after {counted(look.uncounted, 'look')}"
         text += f" in a new series, {begun} ({shortened(look.new_series)})"
@@ -389,14 +392,14 @@ def looks(look: JudgedLook | None, policy: GatePolicy) -> str:
         if look.number > 1:
             can = "can no longer"
         return f"{text}: so few cases {can} be promoted, whatever their scores"
-    none = "none of them is"
-    if look.number == 1:
-        none = "it is no"
+    none = "it is no"
+    if look.number > 1:
+        text += ", held ones count"
+        none = "no candidate is"
     # Small ones as the advice of a hold has them: 2.5 % and 4.9 %, not 2 % and 5 %.
-    decimals = 0
+    chance = f"{look.chance:.0%}"
     if look.chance < 0.1:
-        decimals = 1
-    chance = f"{look.chance:.{decimals}%}"
+        chance = percent(look.chance)
     return f"{text}: even if {none} better, the chance of a promotion by luck is {chance} by now"
 
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
+from benchgate.aggregate import axis_means
 from benchgate.errors import counted, listed
 from benchgate.gates.claim_reasons import penalties_of, risen
 from benchgate.sentences.formats import confidence
 from benchgate.wording.lines import Line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
     from benchgate.gates.figures import Figures, Significance
     from benchgate.gates.policy import GatePolicy
@@ -21,11 +23,40 @@ if TYPE_CHECKING:
 TESTS: Final = {"pass_fail": "pass and fail", "boschloo": "Boschloo"}
 """Tests whose name is no word that people use."""
 
+UNIT: Final = "(mean of cases, 0 is none)"
+"""What a figure of harm is."""
+
+MOST_PARTS: Final = 4
+"""Parts of a score that are shown unless all are asked for."""
+
 MOST_DIGITS: Final = 8
 """Of a p that is all but the level."""
 
 Changed = tuple[str, float, float]
 """A case with its harm before and now."""
+
+
+class Part(NamedTuple):
+    """A part of the score, with its mean in the baseline, ``None`` if that is not known, and now."""
+
+    name: str
+    before: float | None
+    now: float
+
+    @property
+    def change(self) -> float:
+        """What the mean gained, as far as that is known."""
+        if self.before is None:
+            return 0.0
+        return self.now - self.before
+
+    @property
+    def text(self) -> str:
+        """What a line says of it."""
+        name = listed(self.name)
+        if self.before is None:
+            return f"{name} {self.now:.3f}"
+        return f"{name} {self.before:.3f} -> {self.now:.3f}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,23 +78,27 @@ class Harm:
         figures: Figures | None,
         policy: GatePolicy | None,
         tails: Mapping[str, str],
+        codes: AbstractSet[str],
         *,
-        is_reason: bool,
         is_promoted: bool,
     ) -> Harm:
         """
         Return it, with the cases in which it rose if that speaks against the candidate, or the mean hides it.
 
         :param tails: how each case failed.
-        :param is_reason: it speaks against the candidate.
+        :param codes: of the reasons, which may say that harm rose, or that it was not measured.
         """
-        if figures is None or policy is None or figures.safety.delta is None:
+        if figures is None or policy is None:
             return cls()
+        if figures.safety.delta is None:
+            if "safety_missing" in codes:
+                return cls()
+            return cls(means=(Line("harm", "not measured"),))
         before = penalties_of(figures.baseline)
         after = penalties_of(figures.candidate)
         more = risen(before, after)
         less = [(case_id, was, now) for case_id, now, was in risen(after, before)]
-        if is_reason:
+        if "safety_regression" in codes:
             rows = [*_harm_rows("  more", more, more, "bad", tails)]
             return cls(counts=_harm_counts(more, less, "bad"), cases=tuple(rows))
         means = (_harm_means(figures, policy),)
@@ -82,7 +117,7 @@ def _harm_means(figures: Figures, policy: GatePolicy) -> Line:
     if safety.delta is not None and safety.delta >= 0.0005:
         rise = f"{safety.delta:+.3f}"
     means = f"{safety.baseline_mean:.3f} -> {safety.candidate_mean:.3f}"
-    return Line("harm", f"{means}   {rise}; {_allowed(policy)}")
+    return Line("harm", f"{means}   {rise}; {_allowed(policy)} {UNIT}")
 
 
 def _harm_counts(more: list[Changed], less: list[Changed], tone: Tone) -> tuple[Line, ...]:
@@ -145,6 +180,36 @@ def _between(figures: Figures, policy: GatePolicy | None) -> str:
     if policy is not None and policy.score_range is None:
         return ", no interval: give score_range"
     return ", interval unknown"
+
+
+def parts_of(
+    report: BenchRunReport | None, before: BenchRunReport | None = None
+) -> tuple[Part, ...]:
+    """
+    Return the mean of each part of the score, in the baseline and now; nothing of a score without parts.
+
+    :param before: the baseline's run; ``None`` if there is none, or nobody has it.
+    """
+    if report is None or not report.complete:
+        return ()
+    now = axis_means(report.per_case)
+    was: Mapping[str, float] = {}
+    if before is not None and before.digests.scorer == report.digests.scorer:
+        was = axis_means(before.per_case)
+    if len(now) < 2:
+        return ()
+    return tuple(Part(name, was.get(name), mean) for name, mean in now.items())
+
+
+def part_lines(parts: Sequence[Part], most: int | None) -> Iterator[Line]:
+    """Yield how the parts of the score changed, the largest change first; ``most`` is ``None`` for all."""
+    if not parts:
+        return
+    ordered = sorted(parts, key=lambda part: -abs(part.change))
+    shown = [part.text for part in ordered[:most]]
+    if len(shown) < len(ordered):
+        shown.append(f"... {len(ordered) - len(shown)} more")
+    yield Line("parts", ", ".join(shown))
 
 
 def test(figures: Figures | None, policy: GatePolicy | None, notes: list[Line]) -> Iterator[Line]:

@@ -66,7 +66,7 @@ def test_a_gain_that_is_worth_finding_is_excluded_and_holds():
     made = decision(same, better, test="welch")
     assert (made.outcome, codes(made)) == ("hold", ["delta_below_minimum", "gain_excluded"])
     assert made.remarks[1].message.endswith(
-        " (97.5% bound); the gate looks for 0.1 (target_effect)"
+        " (97.5% confidence); the gate looks for 0.1 (target_effect)"
     )
     assert "--policy=claim=not_worse" in made.next_step
 
