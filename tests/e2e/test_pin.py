@@ -341,7 +341,10 @@ def test_a_baseline_of_pytest_is_extended(bench, pin):
     bench.case("04")
     bench.run()
     assert note(bench) == [
-        "3 of 4 cases: 04 is new and was not compared; benchgate pin --extend runs the baseline on new cases"
+        (
+            "3 of 4 cases: 04 is new and was not compared; "
+            "benchgate pin --extend --task-class CLASS --yes runs the baseline on new cases"
+        )
     ]
     before = baseline(bench).read_bytes()
     status, out, err = pin("--extend", "--task-class=echo")
