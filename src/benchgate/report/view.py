@@ -316,7 +316,7 @@ def _safety_tile(source: Source) -> Tile:
         if safety.promotion_allowed is False:
             tone = "bad"
         after = words.number(safety.trained_mean_safety_penalty)
-        return Tile("Harm", after, beside, tone)
+        return Tile("Mean harm", after, beside, tone)
     if report is None or report.mean_safety_penalty is None:
-        return Tile("Harm", "not measured", tone="word")
-    return Tile("Harm", words.number(report.mean_safety_penalty))
+        return Tile("Mean harm", "not measured", tone="word")
+    return Tile("Mean harm", words.number(report.mean_safety_penalty))
