@@ -103,7 +103,7 @@ def lines(run):
 
 def test_a_second_look_is_told(looks):
     assert "look no. " not in "".join(lines(looks.run(0.2)).values())
-    told = "look no. 2 at this baseline, held ones count: even if no candidate is "
+    told = "look no. 2 at this baseline (held looks count too): even if no candidate is "
     assert lines(looks.run(0.3))["careful"].startswith(told)
 
 

@@ -239,7 +239,7 @@ def test_both_doors_count_in_one_chain(scored):
     bench = scored(0.3)
     assert main(["run", "--task-class=echo", f"--out={bench.out}"]) == 0
     assert look(bench) == 2
-    line = "careful   look no. 3 at this baseline, held ones count: even if no candidate is *"
+    line = "careful   look no. 3 at this baseline (held looks count too): even if no candidate is *"
     scored(0.4).run().stdout.fnmatch_lines([line])
     assert look(bench) == 3
 

@@ -383,10 +383,7 @@ def looks(look: JudgedLook | None, policy: GatePolicy) -> str:
     is_first = look.number == 1 and look.can_promote and look.alpha == policy.alpha
     if is_first and look.new_series is None:
         return ""
-    text = f"look no. {look.number} at this baseline"
-    if look.new_series is not None:
-        begun = f"which a person began after {counted(look.uncounted, 'look')}"
-        text += f" in a new series, {begun} ({shortened(look.new_series)})"
+    text = _which_look(look)
     if not look.can_promote:
         can = "cannot"
         if look.number > 1:
@@ -394,13 +391,23 @@ def looks(look: JudgedLook | None, policy: GatePolicy) -> str:
         return f"{text}: so few cases {can} be promoted, whatever their scores"
     none = "it is no"
     if look.number > 1:
-        text += ", held ones count"
         none = "no candidate is"
     # Small ones as the advice of a hold has them: 2.5 % and 4.9 %, not 2 % and 5 %.
     chance = f"{look.chance:.0%}"
     if look.chance < 0.1:
         chance = percent(look.chance)
     return f"{text}: even if {none} better, the chance of a promotion by luck is {chance} by now"
+
+
+def _which_look(look: JudgedLook) -> str:
+    """Return the number of a look, what is counted, and since when."""
+    text = f"look no. {look.number} at this baseline"
+    if look.number > 1:
+        text += " (held looks count too)"
+    if look.new_series is None:
+        return text
+    begun = f"which a person began after {counted(look.uncounted, 'look')}"
+    return f"{text} in a new series, {begun} ({shortened(look.new_series)})"
 
 
 def shortened(text: str) -> str:

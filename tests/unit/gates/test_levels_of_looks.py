@@ -106,7 +106,7 @@ def test_the_line_of_a_look_says_what_the_count_means():
     policy = GatePolicy()
     look = JudgedLook(number=7, alpha=0.05, chance=series_chance(policy, 7), can_promote=True)
     assert looks_text(look, policy) == (
-        "look no. 7 at this baseline, held ones count: even if no candidate is better, the chance of a "
+        "look no. 7 at this baseline (held looks count too): even if no candidate is better, the chance of a "
         "promotion by luck is 16% by now"
     )
     spent = look.model_copy(update={"number": 8, "can_promote": False})
