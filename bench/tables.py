@@ -116,7 +116,7 @@ def judged(class_path: Path, system: str) -> Judgement:
         out=None,
         bench_root=class_path.parent,
         baseline="auto",
-        isolation=load_run_table(class_path).isolation or "none",
+        isolation=load_run_table(class_path).options.get("isolation", "none"),
     )
     run = run_class(settings)
     if run.judgement is None:

@@ -82,7 +82,7 @@ def test_every_folder_of_tests_has_its_row():
 @pytest.mark.parametrize(
     ("file", "name"),
     [
-        ("src/benchgate/wire/arguments.py", "RUN_OPTIONS"),
+        ("src/benchgate/options/places.py", "BY_KEY"),
         ("src/benchgate/gates/judge.py", "RunFacts"),
         ("src/benchgate/gates/decision.py", "report"),
         ("pyproject.toml", "bench"),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from benchgate.wire.run_options import PYTEST_OPTIONS, RUN_OPTIONS
+from benchgate.options.table import PYTEST_OPTIONS, RUN_OPTIONS
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "reference" / "crossings.md").read_text("utf-8")

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import benchgate
 from benchgate import training_types
-from benchgate.pytest_plugin.options import DAILY
-from benchgate.wire.run_options import PYTEST_OPTIONS, RUN_OPTIONS
+from benchgate.options.table import PYTEST_OPTIONS, RUN_OPTIONS
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
 
@@ -23,10 +22,6 @@ def test_the_names_of_an_option_follow_from_one():
         assert option.variable == f"BENCHGATE_{option.key.upper()}"
     lacking = " and ".join(f"`--{option.name}`" for option in PYTEST_OPTIONS)
     assert f"`benchgate run` lacks {lacking}." in page("pytest")
-
-
-def test_the_daily_options_are_options():
-    assert set(DAILY) <= {option.key for option in (*RUN_OPTIONS, *PYTEST_OPTIONS)}
 
 
 def test_every_option_is_explained():

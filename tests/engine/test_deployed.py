@@ -9,8 +9,8 @@ import pytest
 
 from benchgate.cli import main
 from benchgate.errors import ArtifactError
+from benchgate.options.kinds import BASELINE
 from benchgate.report.history import past_runs
-from benchgate.wire.argument_types import baseline as baseline_option
 
 
 def baselines(echo):
@@ -108,7 +108,7 @@ def test_of_no_baseline_nothing_is_deployed(echo, capsys):
 def test_a_number_is_a_run_wherever_one_is_asked_for(echo, capsys):
     echo.run(trials=2)
     first = echo.folder() / "record.json"
-    echo.run(trials=2, baseline=baseline_option("1"))
+    echo.run(trials=2, baseline=BASELINE.read("1"))
     assert baselines(echo) == [1]
     assert (echo.folder() / echo.record()["baseline"]["path"]).resolve() == first
     out = f"--out={echo.out}"
@@ -132,4 +132,4 @@ def test_a_number_of_no_run_is_told(echo, capsys):
 
 
 def test_a_file_may_have_a_number_as_its_name():
-    assert (baseline_option("1"), baseline_option("./1")) == ("1", Path("1"))
+    assert (BASELINE.read("1"), BASELINE.read("./1")) == ("1", Path("1"))

@@ -14,9 +14,9 @@ import pytest
 from benchgate.artifacts import provenance
 from benchgate.artifacts.provenance import Provenance
 from benchgate.loader.systems import source_of
+from benchgate.options.places import misspelled
 from benchgate.registry import SystemEntry
 from benchgate.verify.verification import verify_class
-from benchgate.wire.run_options import misspelled
 
 
 @pytest.fixture(autouse=True)

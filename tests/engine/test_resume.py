@@ -135,7 +135,7 @@ def test_a_part_of_the_cases_is_not_resumed(four, capsys):
     assert four.calls == []
     # Without an output folder there is nothing to resume.
     assert main(["run", "--task-class=echo", "--resume", f"--bench-root={four.path.parent}"]) == 2
-    assert "only a full run can be resumed; here nothing is written" in capsys.readouterr().err
+    assert "resume auto (the command line) needs --out: " in capsys.readouterr().err
 
 
 def test_a_run_that_is_complete_or_not_there_is_not_resumed(four):

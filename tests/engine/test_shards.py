@@ -135,11 +135,6 @@ def test_a_trial_that_was_lost_makes_the_whole_incomplete_and_it_is_resumed(seve
     assert is_valid(seven, "--require-complete")
 
 
-def test_a_shard_goes_on_with_its_own_folder(seven):
-    with pytest.raises(ArtifactError, match="what is in its own folder"):
-        seven.run(shard=Shard(1, 3), resume="7")
-
-
 @pytest.mark.parametrize("resume", ["none", "auto"])
 def test_a_shard_that_a_process_still_runs_is_left_to_it(echo, resume):
     part = echo.out / "shards/echo/1-of-1"

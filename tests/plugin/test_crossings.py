@@ -12,7 +12,7 @@ import pytest
 
 from benchgate import run_eval
 from benchgate.cli import main
-from benchgate.wire.run_options import PYTEST_OPTIONS, RUN_OPTIONS
+from benchgate.options.table import PYTEST_OPTIONS, RUN_OPTIONS
 
 pytestmark = pytest.mark.slow  # most start workers
 

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from benchgate.cli import main
-from benchgate.wire.run_options import RUN_OPTIONS
+from benchgate.options.table import RUN_OPTIONS
 
 
 def trials(bench):
@@ -183,7 +183,7 @@ def test_native_toml(bench, number):
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        ("2.5", "bench_trials: '2.5': expected a whole number, 1 or more"),
+        ("2.5", "the ini setting bench_trials: '2.5': expected a whole number, 1 or more"),
         ("true", "*'bench_trials' expects one of *, got bool: True"),
         ("[2]", "*'bench_trials' expects one of *"),
     ],

@@ -443,7 +443,7 @@ def test_a_summary_that_cannot_be_written_fails_nothing(bench, monkeypatch):
 def test_the_other_door_writes_the_same_page(bench, monkeypatch, capsys):
     monkeypatch.chdir(bench.root)
     assert main(["run", "--task-class=echo", "--html=page.html"]) == 2
-    assert "--html needs --out" in capsys.readouterr().err
+    assert "needs --out: the page is made of the record" in capsys.readouterr().err
     assert main(["run", "--task-class=echo", "--html=page.html", f"--out={bench.out}"]) == 0
     assert (bench.root / "page.html").read_text("utf-8") == page_of(bench)
 

@@ -1,62 +1,15 @@
-"""What is said twice in one place is refused, places override each other, and verify prints what was said."""
+"""What is said twice to a command is refused, and verify prints what was said."""
 
 from __future__ import annotations
 
-import argparse
 import json
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 from benchgate.cli import main
 from benchgate.errors import EvalError
 from benchgate.interop.rows import read
-from benchgate.pytest_plugin.options import option_values
-from benchgate.wire.arguments import SOMEWHERE, check_once
-from benchgate.wire.run_options import RUN_OPTIONS
-
-[POLICY] = [option for option in RUN_OPTIONS if option.key == "policy"]
-
-
-def value(given=None, ini=None, environ="", **more):
-    variables = {"BENCHGATE_POLICY": environ}
-    return POLICY.value(given, environ=variables, here=Path("/x"), ini=ini, **more)
-
-
-@pytest.mark.parametrize(
-    ("given", "place"),
-    [
-        ({"given": ["alpha=0.05", "alpha = 0.01"]}, "the command line"),
-        ({"ini": "alpha=0.05\nalpha=0.01"}, "bench_policy"),
-        ({"environ": "alpha=0.05\nalpha=0.01"}, "BENCHGATE_POLICY"),
-    ],
-)
-def test_a_threshold_has_one_value_in_each_place(given, place):
-    with pytest.raises(argparse.ArgumentTypeError) as error:
-        value(**given)
-    assert str(error.value) == f"{place}: alpha is given twice, as 0.05 and as 0.01; give it once"
-
-
-def test_places_override_each_other():
-    words = value(["alpha=0.03", "alpha=0.03"], ini="alpha=0.01", environ="alpha=0.02")
-    assert words == ("alpha=0.01", "alpha=0.02", "alpha=0.03", "alpha=0.03")
-
-
-def test_what_pytest_puts_before_the_command_line_is_another_place():
-    places = {"alpha=0.01": "the ini setting addopts", "alpha=0.02": "the command line"}
-    assert value(list(places), place_of=places.__getitem__) == tuple(places)
-    with pytest.raises(argparse.ArgumentTypeError, match="addopts: alpha is given twice"):
-        value(list(places), place_of=lambda _: "the ini setting addopts")
-    assert value(list(places), place_of=lambda _: SOMEWHERE) == tuple(places)  # such as a worker
-
-
-def test_two_files_are_two_policies():
-    check_once([Path("a/gate.toml"), "alpha=0.05", "a/gate.toml"], "here")
-    with pytest.raises(
-        argparse.ArgumentTypeError, match=r"here: the file is given twice, as a\.toml"
-    ):
-        check_once(["a.toml", "alpha=0.05", "b.toml"], "here")
 
 
 @pytest.fixture
@@ -76,7 +29,7 @@ def pair(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        (["--policy=alpha=0.05", "--policy=alpha=0.01"], "--policy: alpha is given twice"),
+        (["--policy=alpha=0.05", "--policy=alpha=0.01"], "the command line: alpha is given twice"),
         (["--map=score=score", "--map=score=harm"], "map: 'score=harm'; expected ROLE=FIELD, each"),
         (["--map=harm=harm,safety=score"], "map: harm and safety name one thing"),
         (["--map=harm=harm", "--map=safety=score"], "map: harm and safety name one thing"),
@@ -150,33 +103,3 @@ def test_the_candidate_of_a_bench_is_printed(echo, capsys):
     assert main(["verify", str(echo.out)]) == 0
     system = echo.record()["report"]["system"]
     assert f"\n  candidate {system}\n" in capsys.readouterr().out
-
-
-class Config:
-    """What the plugin asks of pytest's config, where ini setting, variable and command line give options."""
-
-    def __init__(self, addopts=(), given=()):
-        self.invocation_params = SimpleNamespace(args=given, dir=Path("/x"))
-        self.rootpath = Path("/x")
-        self._added = list(addopts)
-        words = [*addopts, *given]
-        self._policy = [word.removeprefix("--bench-policy=") for word in words] or None
-
-    def getoption(self, name):
-        return self._policy if name == "bench_policy" else None
-
-    def getini(self, name):
-        return self._added if name == "addopts" else None
-
-
-def policy(*words):
-    return [f"--bench-policy={word}" for word in words]
-
-
-def test_pytest_reads_addopts_as_a_place_of_its_own():
-    words = option_values(Config(policy("alpha=0.0"), policy("alpha=0.05")))["policy"]
-    assert words == ("alpha=0.0", "alpha=0.05")
-    with pytest.raises(pytest.UsageError, match="the command line: alpha is given twice"):
-        option_values(Config(given=policy("alpha=0.05", "alpha=0.01")))
-    with pytest.raises(pytest.UsageError, match="the ini setting addopts: alpha is given twice"):
-        option_values(Config(policy("alpha=0.05", "alpha=0.01")))

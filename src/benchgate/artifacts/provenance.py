@@ -7,9 +7,9 @@ import subprocess
 from typing import TYPE_CHECKING, Final, Self
 
 from benchgate.errors import Unreadable
+from benchgate.options.table import ACTOR
 from benchgate.wire.files import MAX_SOURCE_BYTES, file_sha256
 from benchgate.wire.model import DisplayText, Sha256, WireModel
-from benchgate.wire.run_options import ACTOR
 
 if TYPE_CHECKING:
     from pathlib import Path

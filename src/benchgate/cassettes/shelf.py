@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from benchgate.errors import Unreadable
 from benchgate.ids import trial_file_name
 from benchgate.models import Cassette
-from benchgate.wire.argument_types import CASSETTE_NAME
+from benchgate.options.kinds import CASSETTE_NAME
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,7 +37,7 @@ class ClassCassettes:
         from benchgate.cassettes.manifest import FOLDER, MANIFEST, CassetteManifest
 
         folder = self.class_path / FOLDER / name
-        if not CASSETTE_NAME.fullmatch(name) or not (folder / MANIFEST).exists():
+        if not re.fullmatch(CASSETTE_NAME, name) or not (folder / MANIFEST).exists():
             return None
         file = trial_file_name(case_id, trial, suffix=suffix)
         try:

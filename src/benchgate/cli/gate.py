@@ -20,7 +20,7 @@ from benchgate.cli.proof import exit_status
 from benchgate.cli.say import complain, say, show
 from benchgate.errors import ArtifactError, counted
 from benchgate.interop.roles import IN_ONE_FILE
-from benchgate.wire.argument_types import reason
+from benchgate.options.kinds import REASON
 
 if TYPE_CHECKING:
     import argparse
@@ -95,7 +95,7 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
     )
     parser.add_argument(
         "--new-series",
-        type=reason,
+        type=REASON.read,
         metavar="REASON",
         help="with --ledger, of logs with --out too: count the looks at this baseline anew, and say why; each decision "
         "shows it",

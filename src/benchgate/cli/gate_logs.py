@@ -11,6 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from benchgate.cli.options import thresholds
 from benchgate.cli.say import complain, say, show
 from benchgate.errors import ArtifactError, counted, few
 from benchgate.interop.roles import ROLES
@@ -220,7 +221,7 @@ def _run(
     both = before.format == after.format and [before.has_inputs, after.has_inputs]
     inputs, targets = map(all, zip(*both, strict=True)) if both else (False, False)
     name = task_class_of(logs, args.task_class)
-    options = parse_options(args.policy, LOG_DEFAULTS)
+    options = parse_options(thresholds(args), LOG_DEFAULTS)
     terms = LogTerms.of(name, options, (inputs, targets))
     base, candidate = report_pair(before, after, terms, (args.baseline_id, args.candidate_id))
     now = clock.now()
@@ -336,7 +337,7 @@ def baseline_of_log(args: argparse.Namespace) -> tuple[Baseline, GatePolicy, int
     from benchgate.sentences.says import joined
 
     log = read(args.log, **reading(args))
-    options = parse_options(args.policy, LOG_DEFAULTS)
+    options = parse_options(thresholds(args), LOG_DEFAULTS)
     terms = LogTerms.of(task_class_of((log,), args.task_class), options)
     report = report_of(log, terms, log.header.system or log.path.name)
     baseline = baseline_beside(report)

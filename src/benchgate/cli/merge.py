@@ -6,18 +6,19 @@ import argparse
 import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from benchgate.cli.bench_code import add_bench, bench_code
-from benchgate.cli.options import add_shared
 from benchgate.cli.say import complain
 from benchgate.errors import EvalError
-from benchgate.wire.arguments import threshold_places
+from benchgate.options.table import named
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from benchgate.runner.settings import RunSettings
 
-OF_THE_WHOLE = ("baseline", "policy", "checkpoint", "baseline-checkpoint", "lineage", "html")
+OF_THE_WHOLE = named("baseline", "policy", "checkpoint", "baseline-checkpoint", "lineage", "html")
 """Options of a run that say how it is judged and shown; all others are those of the shards."""
 
 
@@ -41,7 +42,8 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     parser.add_argument("--json", action="store_true", help="print one JSON line for the run")
     add_bench(parser)
-    add_shared(parser, *OF_THE_WHOLE)
+    for option in OF_THE_WHOLE:
+        option.declare(parser.add_argument)
     parser.set_defaults(execute=execute)
 
 
@@ -55,31 +57,35 @@ def _expected(text: str) -> tuple[int, str]:
 def execute(args: argparse.Namespace) -> int:
     """Merge and print the run; 1 if it fails, 2 for wrong use, such as a shard that is missing."""
     from benchgate.cli.run import Outs, shown, warned
+    from benchgate.options.places import arguments, read_options
     from benchgate.report.publish import Publication
     from benchgate.runner.merge import merge
 
-    publication = Publication.take({"html": args.html})
     try:
+        settled = read_options((*OF_THE_WHOLE, *named("out")), (arguments(vars(args), Path()),))
+        publication = Publication.take(settled.values)
         with bench_code(args) as out:
             publication.check()
-            finished = merge(_settings(args))
+            finished = merge(_settings(args, settled.values))
             for text in finished.warnings:
                 warned(text)
             outs = Outs(line=out, block=sys.stderr) if args.json else Outs(line=None, block=out)
-            return shown(finished, publication, outs, threshold_places(args.policy, {}))
-    except EvalError as error:
+            return shown(finished, publication, outs, settled.thresholds)
+    except (EvalError, argparse.ArgumentTypeError) as error:
         complain(error)
         return 2
 
 
-def _settings(args: argparse.Namespace) -> RunSettings:
+def _settings(args: argparse.Namespace, values: Mapping[str, Any]) -> RunSettings:
     from benchgate.runner.settings import RunSettings
 
-    names = [name.replace("-", "_") for name in OF_THE_WHOLE]
-    values = {name: getattr(args, name) for name in names}
     expect = dict(args.expect)
     if len(expect) < len(args.expect):
         raise EvalError("expect: one shard is named twice")
     return RunSettings.of_options(
-        values, parts=tuple(args.parts), expect=expect, out=args.out, bench_root=args.bench_root
+        values,
+        parts=tuple(args.parts),
+        expect=expect,
+        bench_root=args.bench_root,
+        baseline=args.baseline,  # the default is that of the parts
     )

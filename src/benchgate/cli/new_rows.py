@@ -145,16 +145,16 @@ def _shape(row: CaseRow) -> str:
 
 def _run_floors(args: argparse.Namespace) -> None:
     """Run the systems that do nothing, once: what they score, the class gives away."""
-    from benchgate.cli.run import settings_of, warned
+    from benchgate.cli.run import asked, warned
     from benchgate.registry import FLOORS
     from benchgate.runner.run import run_class
 
     for floor in FLOORS:
-        asked = {"system": floor, "out": OUT}
+        typed = {"system": floor, "out": OUT}
         try:
             with redirect_stdout(sys.stderr), bench_path(args.bench_root, lasts=False):
-                settings, _ = settings_of(asked, task_class=args.name, bench_root=args.bench_root)
-                done = run_class(settings, on_warning=warned)
+                run = asked(typed, task_class=args.name, bench_root=args.bench_root)
+                done = run_class(run.settings, on_warning=warned)
         except EvalError as error:
             complain(f"floor     {floor} did not run: {error}")
             continue

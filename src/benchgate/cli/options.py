@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchgate.cli.say import complain
 from benchgate.errors import EvalError, TaskClassNotFound
-from benchgate.wire.arguments import check_once
-from benchgate.wire.run_options import RUN_OPTIONS
+from benchgate.options.table import named
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -28,39 +27,28 @@ def add_root(parser: argparse.ArgumentParser, what: str = "") -> None:
 
 def add_shared(parser: argparse.ArgumentParser, *names: str) -> None:
     """Declare options as a run has them."""
-    for option in RUN_OPTIONS:
-        if option.name in names:
-            option.declare(parser.add_argument, "")
+    for option in named(*names):
+        option.declare(parser.add_argument)
 
 
 def add_policy(parser: argparse.ArgumentParser, which: str = "of the gate") -> None:
-    """Declare the thresholds, as every door has them."""
-    parser.add_argument(
-        "--policy",
-        action=_Once,
-        default=(),
-        metavar="KEY=VALUE|gate.toml",
-        help=f"a threshold {which}, or a file with all of them; repeatable; benchgate policy lists the keys",
-    )
+    """Declare the thresholds of a command that judges without a run; :func:`thresholds` returns them."""
+    text = f"a threshold {which}, or a file with all of them; repeatable; benchgate policy lists the keys"
+    for option in named("policy"):
+        option._replace(help=text).declare(parser.add_argument)
 
 
-class _Once(argparse.Action):
-    """Collects ``KEY=VALUE``, and refuses a key with two values."""
+def thresholds(args: argparse.Namespace) -> tuple[str | Path, ...]:
+    """
+    Return the thresholds that were typed; such a command takes none from the environment.
 
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: Any,
-        option_string: str | None = None,
-    ) -> None:
-        """Add one more."""
-        words = [*getattr(namespace, self.dest), values]
-        try:
-            check_once(words, str(option_string))
-        except argparse.ArgumentTypeError as error:
-            parser.error(str(error))
-        setattr(namespace, self.dest, words)
+    :raises argparse.ArgumentTypeError: one is given twice.
+    """
+    from benchgate.options.places import arguments, read_options
+
+    typed = arguments(vars(args), Path())
+    words: tuple[str | Path, ...] = read_options(named("policy"), [typed]).values["policy"]
+    return words
 
 
 def refuse(args: argparse.Namespace, names: Iterable[str], what: str) -> None:
@@ -111,7 +99,7 @@ def policy_of(
     """
     from benchgate.gates.policy import make_policy, merged, parse_options
 
-    return make_policy(merged(defaults, parse_options(args.policy, of_file)))
+    return make_policy(merged(defaults, parse_options(thresholds(args), of_file)))
 
 
 def guarded(

@@ -13,7 +13,7 @@ from benchgate.cli.next_commands import NextCommands
 from benchgate.cli.options import add_root, guarded
 from benchgate.cli.say import complain, say, show
 from benchgate.errors import ArtifactError, EvalError, brief, few
-from benchgate.wire.argument_types import reason, run_name
+from benchgate.options.kinds import REASON, RUN_NAME
 
 if TYPE_CHECKING:
     import argparse
@@ -38,7 +38,11 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
     )
     which = parser.add_mutually_exclusive_group(required=True)
     which.add_argument(
-        "run", type=run_name, nargs="?", metavar="RUN", help="number or folder, see benchgate runs"
+        "run",
+        type=RUN_NAME.read,
+        nargs="?",
+        metavar="RUN",
+        help="number or folder, see benchgate runs",
     )
     text = "in its place: run the system of the baseline of --task-class on cases that are new"
     which.add_argument("--extend", action="store_true", help=text)
@@ -49,14 +53,14 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
     add_root(parser)
     parser.add_argument(
         "--reason",
-        type=reason,
+        type=REASON.read,
         metavar="TEXT",
         help="why; required for a run that was rejected, has failures of severity block, is a replay, was decided by "
         "other rules, or may belong to another checkpoint, plan or observer, and for what extends one",
     )
     parser.add_argument(
         "--new-series",
-        type=reason,
+        type=REASON.read,
         metavar="REASON",
         help="begin to count the looks anew, and say why: each decision shows it; without it all baselines of one "
         "system and rubric share a series until a candidate that it promoted is pinned",
@@ -130,7 +134,7 @@ def run_of_baseline(out: Path, class_path: Path, record: RunRecord) -> KnownRun:
 
 def _run_again(args: argparse.Namespace, run: KnownRun, record: RunRecord) -> str:
     """Run the system of a record as it ran, on the cases that its run lacks; return the number of the new run."""
-    from benchgate.cli.run import settings_of, warned
+    from benchgate.cli.run import asked, warned
     from benchgate.runner.run import run_class
 
     report = record.report
@@ -150,8 +154,7 @@ def _run_again(args: argparse.Namespace, run: KnownRun, record: RunRecord) -> st
         as_it_ran["replay"] = record.replays.name
     own = {"task_class": args.task_class, "bench_root": args.bench_root, "extends": run}
     with redirect_stdout(sys.stderr), bench_path(args.bench_root, lasts=args.is_program):
-        settings, _ = settings_of(as_it_ran, **own)
-        done = run_class(settings, on_warning=warned)
+        done = run_class(asked(as_it_ran, **own).settings, on_warning=warned)
     if done.published is None:
         raise EvalError(brief(done.problems, "; "))
     return str(done.published.seq)

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from benchgate.cli.gate_logs import add_reading, baseline_of_log
-from benchgate.cli.options import add_policy, add_root, guarded
+from benchgate.cli.options import add_policy, add_root, guarded, thresholds
 from benchgate.cli.say import say
 from benchgate.errors import ArtifactError, counted
-from benchgate.wire.argument_types import positive
+from benchgate.options.kinds import POSITIVE
 
 if TYPE_CHECKING:
     import argparse
@@ -52,7 +52,7 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
         "--log", type=Path, metavar="FILE", help="the baseline is this log of another harness"
     )
     add_reading(parser)
-    parser.add_argument("--trials", type=positive, metavar="K", help="trials of each case")
+    parser.add_argument("--trials", type=POSITIVE.read, metavar="K", help="trials of each case")
     add_policy(parser)
     parser.add_argument(
         "--runs",
@@ -93,7 +93,7 @@ def _of_class(args: argparse.Namespace) -> tuple[Baseline, GatePolicy, int]:
     from benchgate.sentences.says import joined
 
     class_path = class_folder(args.bench_root, args.task_class)
-    policy = load_policy(class_path, parse_options(args.policy))
+    policy = load_policy(class_path, parse_options(thresholds(args)))
     path = args.baseline or class_path / FILE_NAME
     if not path.exists():
         why = "there is no baseline; pin a complete run: benchgate pin RUN --yes"
@@ -101,7 +101,7 @@ def _of_class(args: argparse.Namespace) -> tuple[Baseline, GatePolicy, int]:
     baseline = read_baseline(path)
     if baseline.report is None or baseline.problems:
         raise ArtifactError(path, f"nothing to plan with: {joined(baseline.problems)}")
-    return baseline, policy, load_run_table(class_path).trials or 1
+    return baseline, policy, load_run_table(class_path).options.get("trials", 1)
 
 
 def _next_look(known: Baseline, report: BenchRunReport, policy: GatePolicy, runs: Path) -> int:

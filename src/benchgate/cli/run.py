@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 from benchgate.cli.bench_code import add_bench, bench_code
 from benchgate.cli.say import complain, show
 from benchgate.errors import EvalError, PolicyError, TaskClassNotFound
-from benchgate.wire.arguments import read_options, threshold_places
-from benchgate.wire.run_options import RUN_OPTIONS, misspelled
+from benchgate.options.table import RUN_OPTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,6 +23,18 @@ if TYPE_CHECKING:
     from benchgate.report.publish import Publication
     from benchgate.runner.class_run import ClassRun
     from benchgate.runner.settings import RunSettings
+
+
+class Asked(NamedTuple):
+    """
+    What a run is asked for.
+
+    :param thresholds: where each threshold is from that the class does not set.
+    """
+
+    settings: RunSettings
+    publication: Publication
+    thresholds: Mapping[str, str]
 
 
 class Outs(NamedTuple):
@@ -45,7 +56,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument("--cases", metavar="GLOB", help="only cases whose id matches")
     add_bench(parser)
     for option in RUN_OPTIONS:
-        option.declare(parser.add_argument, "")
+        option.declare(parser.add_argument)
     parser.set_defaults(execute=execute)
 
 
@@ -82,13 +93,13 @@ def _run(args: argparse.Namespace, out: TextIO) -> int:
                 show_once(result)
                 interrupts.check()
 
-            settings, publication = settings_of(
+            run = asked(
                 vars(args),
                 task_class=args.task_class,
                 case_filter=args.cases,
                 bench_root=args.bench_root,
             )
-            finished = run_class(settings, on_result, progress.plan, warned)
+            finished = run_class(run.settings, on_result, progress.plan, warned)
     except TaskClassNotFound as error:
         complain(error)
         return 1
@@ -100,7 +111,7 @@ def _run(args: argparse.Namespace, out: TextIO) -> int:
     for result in finished.judgement.report.per_case if finished.judgement else ():
         show_once(result)
     outs = Outs(line=out, block=sys.stderr)
-    return shown(finished, publication, outs, threshold_places(args.policy, os.environ))
+    return shown(finished, run.publication, outs, run.thresholds)
 
 
 def shown(
@@ -135,37 +146,44 @@ def _own(text: object) -> str:
     return at_door(str(text), "--")
 
 
-def settings_of(
-    given: Mapping[str, Any], *, task_class: str, bench_root: Path, **own: Any
-) -> tuple[RunSettings, Publication]:
+def asked(given: Mapping[str, Any], *, task_class: str, bench_root: Path, **own: Any) -> Asked:
     """
     Return what options, environment and class say.
 
     :param given: the options that were typed, by their keys.
     :param own: settings that are no options.
-    :raises argparse.ArgumentTypeError: as of :func:`~benchgate.wire.arguments.read_options`.
+    :raises argparse.ArgumentTypeError: as of :func:`~benchgate.options.places.read_options`.
     """
-    from benchgate.gates.policy import load_run_table
+    from benchgate.gates.policy import FILE_NAME, load_run_table
+    from benchgate.options.places import (
+        arguments,
+        class_file,
+        environment,
+        misspelled,
+        read_options,
+    )
     from benchgate.report.publish import Publication
     from benchgate.runner.settings import RunSettings
 
+    class_path = bench_root / task_class
     declared: dict[str, Any] = {}
     with suppress(PolicyError):  # which is reported with all that is wrong with the class
-        declared = load_run_table(bench_root / task_class).model_dump()
-    value = read_options(
-        RUN_OPTIONS,
-        lambda one: one.value(given.get(one.key), environ=os.environ, here=Path.cwd()),
-        declared,
+        declared = load_run_table(class_path).options
+    here = Path.cwd()
+    places = (
+        class_file(declared, class_path / FILE_NAME),
+        environment(os.environ, here),
+        arguments(given, here),
     )
+    settled = read_options(RUN_OPTIONS, places)
     for line in misspelled(os.environ):
         complain(line)
-    publication = Publication.take(value)
+    publication = Publication.take(settled.values)
     publication.check()
-    if publication.html is not None and value["out"] is None:
-        msg = "--html needs --out: the page is made of the record"
-        raise argparse.ArgumentTypeError(msg)
-    settings = RunSettings.of_options(value, task_class=task_class, bench_root=bench_root, **own)
-    return settings, publication
+    settings = RunSettings.of_options(
+        settled.values, task_class=task_class, bench_root=bench_root, **own
+    )
+    return Asked(settings, publication, settled.thresholds)
 
 
 def _print_run(

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchgate.artifacts.schemas import schema_kinds, schema_text
-from benchgate.cli.options import add_policy, guarded
+from benchgate.cli.options import add_policy, guarded, thresholds
 from benchgate.cli.say import complain, say
 from benchgate.errors import ArtifactError, Unreadable, counted
-from benchgate.wire.argument_types import natural
+from benchgate.options.kinds import NATURAL
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -82,7 +82,7 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
     )
     parser.add_argument(
         "--allow-rules",
-        type=natural,
+        type=NATURAL.read,
         action="append",
         default=[],
         metavar="N",
@@ -155,6 +155,7 @@ def _verify_folder(args: argparse.Namespace, out: Path) -> int:
     heads = dict(args.head)
     if len(heads) < len(args.head):
         raise ValueError("--head: one class is named twice")
+    words = thresholds(args)
     verifications = verify(
         out,
         heads,
@@ -164,7 +165,7 @@ def _verify_folder(args: argparse.Namespace, out: Path) -> int:
     terms = {}
     for one in verifications:
         if one.newest is not None and not one.faults:
-            said = parse_options(args.policy, defaults_of(one.newest.report.source))
+            said = parse_options(words, defaults_of(one.newest.report.source))
             terms[one.task_class] = Terms.of(one.newest, out, args.bench_root, said)
     for one in verifications:
         _report(one, out, terms.get(one.task_class))

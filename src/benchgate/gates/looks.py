@@ -19,8 +19,8 @@ from pydantic import Field
 
 from benchgate.gates.case_labels import LabelChange
 from benchgate.gates.figures import CaseFacts
+from benchgate.gates.policy import LOOKS
 from benchgate.sentences.says import says
-from benchgate.wire.argument_types import LOOKS
 from benchgate.wire.model import Count, Name, NonNegative, Number, Sha256, Text, WireModel
 
 if TYPE_CHECKING:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NoReturn, TypeVar
@@ -12,9 +13,9 @@ from pydantic import BeforeValidator, Field, ValidationError, ValidationInfo, mo
 
 from benchgate.errors import PolicyError
 from benchgate.gates.run_table import RunTable
-from benchgate.wire.argument_types import LOOKS, read_looks
 from benchgate.wire.canonical import digest
-from benchgate.wire.model import MAX_SAFE_INTEGER, Number, UnitInterval, WireModel
+from benchgate.wire.limits import MAX_SAFE_INTEGER
+from benchgate.wire.model import Number, UnitInterval, WireModel
 from benchgate.wire.plain import listed
 from benchgate.wire.toml import faults_of, read_toml
 
@@ -55,6 +56,16 @@ COUNT_DEFAULTS: Final = {**LOG_DEFAULTS, "min_cases": 2}
 
 COMPLETING: Final = {"completing": True}
 """Given to the validation of thresholds that complete those of a file, which may have the claim."""
+
+LOOKS: Final = r"^(count|spend(:[1-9][0-9]{0,5})?)$"
+
+
+def _read_looks(looks: Any) -> Any:
+    """Return how alpha is divided among looks; a text that does not say so raises ValueError."""
+    if isinstance(looks, str) and not re.fullmatch(LOOKS, looks):
+        raise ValueError("expected count, spend, or spend:K with K from 1 to 999999")
+    return looks
+
 
 Fraction = Annotated[Number, Field(gt=0, lt=1)]
 Range = Annotated[tuple[Number, Number], BeforeValidator(listed)]
@@ -124,7 +135,7 @@ class GatePolicy(WireModel):
     max_unscored: Annotated[Number, Field(ge=0, le=1)] = 0.05
     baseline_errors: Literal["both", "zero"] = "both"
     observer_min_agreement: UnitInterval | None = Field(None, exclude_if=lambda x: x is None)
-    looks: Annotated[str, BeforeValidator(read_looks), Field(pattern=LOOKS)] = "count"
+    looks: Annotated[str, BeforeValidator(_read_looks), Field(pattern=LOOKS)] = "count"
 
     @model_validator(mode="after")
     def _ranges_are_ordered(self) -> GatePolicy:

@@ -2,19 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Literal
+from collections.abc import Mapping  # noqa: TC003 - RunTable reads it
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, create_model
 
-from benchgate.wire.argument_types import MAX_DOLLARS
-from benchgate.wire.model import MAX_SAFE_INTEGER, Number, Seconds, WireModel
+from benchgate.options.kinds import Amount, Choice, Whole
+from benchgate.options.table import RUN_OPTIONS
+from benchgate.wire.limits import MAX_SAFE_INTEGER
+from benchgate.wire.model import Number, WireModel
 from benchgate.wire.plain import listed
 
+if TYPE_CHECKING:
+    from benchgate.options.kinds import Kind
 
-class RunTable(WireModel):
+OPTIONS_OF_CLASS: Final = tuple(option for option in RUN_OPTIONS if option.of_class != "no")
+"""The options that a class may set for its runs."""
+
+
+def _type_of(kind: Kind) -> Any:
+    """Return the type of a field that takes what an option of a kind takes."""
+    match kind:
+        case Whole(low):
+            return Annotated[int, Field(ge=low, le=MAX_SAFE_INTEGER)]
+        case Amount(high):
+            return Annotated[Number, Field(gt=0, le=high)]
+        case Choice(words):
+            return Literal[words]
+    raise NotImplementedError(f"a class cannot set an option of kind {kind}")
+
+
+if TYPE_CHECKING:
+    _OfOptions = WireModel  # what is made of a table has no fields that a type checker could see
+else:
+    _OfOptions = create_model(
+        "_OfOptions",
+        __base__=WireModel,
+        **{option.key: (_type_of(option.kind) | None, None) for option in OPTIONS_OF_CLASS},
+    )
+
+
+class RunTable(_OfOptions):
     """
     The table ``[run]`` of a ``gate.toml``: options for runs; decisions depend on ``isolation`` and ``observations``.
+
+    Its fields are those below, and before them one for each option that a class may set.
 
     :param observations: of each output, where the class has an observer; odd, so that there is a majority.
     :param pass_env: names of the environment that systems have above ``none``, besides those of the allow list.
@@ -26,15 +58,6 @@ class RunTable(WireModel):
         and disk in bytes, for the folder of a trial.
     """
 
-    trials: Annotated[int, Field(ge=1, le=MAX_SAFE_INTEGER)] | None = None
-    seed: Annotated[int, Field(ge=0, le=MAX_SAFE_INTEGER)] | None = None
-    timeout: Seconds | None = None
-    jobs: Annotated[int, Field(ge=1, le=MAX_SAFE_INTEGER)] | None = None
-    retries: Annotated[int, Field(ge=0, le=MAX_SAFE_INTEGER)] | None = None
-    max_rpm: Annotated[int, Field(ge=1, le=MAX_SAFE_INTEGER)] | None = None
-    max_cost_usd: Annotated[Number, Field(gt=0, le=MAX_DOLLARS)] | None = None
-    stop: Literal["decided", "never"] | None = None
-    isolation: Literal["none", "process", "sandbox"] | None = None
     observations: Literal[1, 3, 5, 7, 9] | None = None
     pass_env: Annotated[tuple[str, ...], BeforeValidator(listed)] | None = None
     observer_env: Annotated[tuple[str, ...], BeforeValidator(listed)] | None = None
@@ -43,3 +66,9 @@ class RunTable(WireModel):
     limits: Mapping[Literal["memory", "processes", "disk"], Annotated[int, Field(ge=1)]] | None = (
         None
     )
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options that the class sets, by their keys."""
+        values = {option.key: getattr(self, option.key) for option in OPTIONS_OF_CLASS}
+        return {key: value for key, value in values.items() if value is not None}

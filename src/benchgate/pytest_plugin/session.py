@@ -20,7 +20,7 @@ from benchgate.gates.baseline import rerun_system
 from benchgate.loader.imports import bench_package
 from benchgate.loader.loaded_class import LoadedClass, load_class
 from benchgate.pytest_plugin.item_outcome import Obstacle
-from benchgate.pytest_plugin.options import option_values
+from benchgate.pytest_plugin.options import settled_options
 from benchgate.pytest_plugin.trials import ItemTrials
 from benchgate.registry import TaskClassRegistry
 from benchgate.report.publish import Publication
@@ -45,6 +45,7 @@ class BenchSession:
 
     settings: RunSettings
     publication: Publication
+    threshold_places: dict[str, str]
     junit_gate: bool
     out: Path
     trials: ItemTrials
@@ -73,15 +74,17 @@ class BenchSession:
         self._exit.enter_context(bench_package(self.selection.root))
         registry = TaskClassRegistry()
         try:
-            values = option_values(self.config)
+            settled = settled_options(self.config)
+            self.threshold_places = settled.thresholds
+            values = settled.values
             self.publication = Publication.take(values)
             self.junit_gate, self.out = values["junit_gate"] == "yes", values["out"]
             self.settings = RunSettings.of_options(values)
             for name in self.selection.classes:
                 bench = load_class(self.selection.root, name, registry, self.settings.policy)
                 self.benches[name] = bench
-                own = option_values(self.config, bench.run)
-                self.settings_of[name] = self._followed(name, own)
+                own = settled_options(self.config, bench)
+                self.settings_of[name] = self._followed(name, own.values)
         except BaseException as error:
             self._exit.close()
             if isinstance(error, EvalError):

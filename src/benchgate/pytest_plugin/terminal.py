@@ -12,10 +12,9 @@ from benchgate.audit.runs import pin_command
 from benchgate.errors import counted, printable
 from benchgate.gates.baseline import RERUN
 from benchgate.gates.exit_status import HELD
+from benchgate.options.places import misspelled
 from benchgate.pytest_plugin.item_outcome import OF_BASELINE
-from benchgate.pytest_plugin.options import places_of
 from benchgate.pytest_plugin.workers import GROUPING
-from benchgate.wire.run_options import misspelled
 from benchgate.wording import details, tier
 from benchgate.wording.block import Door, block, threshold_lines
 from benchgate.wording.decision import shortened
@@ -38,7 +37,6 @@ class Terminal:
 
     def __init__(self, controller: Controller) -> None:
         self._controller = controller
-        self._places = places_of(controller.session.config)
 
     def pytest_report_header(self, config: pytest.Config) -> list[str]:
         """Say what each class is run with."""
@@ -103,7 +101,9 @@ class Terminal:
         for run in self._controller.runs.values():
             terminalreporter.write_sep("-", f"bench {run.name}")
             policy = run.request.bench.policy
-            _write_all(terminalreporter, threshold_lines(policy, self._places))
+            _write_all(
+                terminalreporter, threshold_lines(policy, self._controller.session.threshold_places)
+            )
             door = _door(run, root, verbosity, has_page=page is not None)
             _write_all(terminalreporter, _section(run, door))
             for line in _places(run, root, verbosity):

@@ -26,7 +26,7 @@ from benchgate.promotion.tiers import TIER_FILE, TierConfig
 from benchgate.results.folder import Results
 from benchgate.runner.judging import finished_run, floor_notes, judged, publish, stopping
 from benchgate.runner.scored_again import score_again
-from benchgate.runner.settings import check_options, set_scope
+from benchgate.runner.settings import check_run, set_scope
 from benchgate.trials.planned import PlannedTrials
 from benchgate.wire import clock
 from benchgate.wire.parsing import collector_paused
@@ -153,7 +153,7 @@ class ClassRun:
             self._tiers = TierConfig.read(tier_file) if os.path.lexists(tier_file) else None
         except TierFileError as error:
             self.tier_problem = str(error)
-        check_options(self.request, self.grounds, self._plan(), self.candidate.keys)
+        check_run(self.request, self.grounds, self._plan(), self.candidate.keys)
         if given.out is not None:
             try:
                 self._open_store(given.out)

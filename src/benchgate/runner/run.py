@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import fnmatch
 import sys
 import warnings
@@ -10,11 +11,13 @@ from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from benchgate.errors import ArtifactError, BenchCaseLoadError, EvalError, Unreadable, brief
 from benchgate.loader.imports import bench_package
 from benchgate.loader.loaded_class import load_class
+from benchgate.options.places import arguments, read_options
+from benchgate.options.table import RUN_OPTIONS
 from benchgate.registry import TaskClassRegistry
 from benchgate.runner.class_run import ClassRun
 from benchgate.runner.service import TrialService
@@ -22,7 +25,6 @@ from benchgate.runner.settings import CaseFilter, Grounds, RunRequest, RunSettin
 from benchgate.trials.interrupts import finishing
 from benchgate.trials.planned import AFTER_VIOLATION
 from benchgate.trials.time_limit import Backstop, alarm
-from benchgate.wire.argument_types import MAX_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -32,6 +34,18 @@ if TYPE_CHECKING:
     from benchgate.registry import System
     from benchgate.trials.executor import TrialRecord, TrialRequest
     from benchgate.trials.planned import Key, PlannedTrials
+
+
+_ARGUMENTS: Final = {
+    "system": "system_under_test",
+    "timeout": "timeout_per_case_seconds",
+    "out": "out_dir",
+    "trials": "trials",
+    "seed": "seed",
+    "jobs": "jobs",
+    "stop": "stop",
+}
+"""The arguments of :func:`run_eval` that are options, by their keys."""
 
 
 def run_eval(
@@ -63,18 +77,30 @@ def run_eval(
     :param stop: as ``--stop``, against the pinned baseline; ``stopped`` in the report says if it did.
     :raises EvalError: the class, a system, a policy or the output folder is unusable.
     """
-    settings = RunSettings(
+    given = {
+        "system": system_under_test,
+        "timeout": timeout_per_case_seconds,
+        "out": out_dir,
+        "trials": trials,
+        "seed": seed,
+        "jobs": jobs,
+        "stop": stop,
+    }
+    place = arguments(given, Path(), lambda option, _: f"the argument {_ARGUMENTS[option.key]}")
+    try:
+        settled = read_options(RUN_OPTIONS, [place])
+    except argparse.ArgumentTypeError as error:
+        raise EvalError(str(error)) from None
+    baseline = "none"
+    if stop == "decided":
+        baseline = "pinned"
+    settings = RunSettings.of_options(
+        settled.values,
         task_class=task_class_name,
-        system=system_under_test,
         case_filter=case_filter,
-        timeout=timeout_per_case_seconds,
-        out=out_dir,
         bench_root=bench_root,
-        trials=trials,
-        seed=seed,
-        jobs=jobs,
-        baseline="pinned" if stop == "decided" else "none",
-        stop=stop,
+        baseline=baseline,
+        exit_rule="strict",
     )
     run = run_class(settings)
     if run.judgement is None or run.problems:
@@ -97,12 +123,6 @@ def run_class(
     :returns: the finished run; what could not be written is in its ``problems``.
     :raises EvalError: see :func:`run_eval`.
     """
-    counted = settings.trials >= 1 and settings.seed >= 0 and settings.jobs >= 1
-    if not (counted and 0 < settings.timeout <= MAX_SECONDS):
-        raise EvalError(
-            f"{settings.trials} trials of {settings.timeout} s, seed {settings.seed}, {settings.jobs} jobs; expected "
-            f"at least 1 trial of more than 0 and at most {MAX_SECONDS} s, a seed of 0 or more, at least 1 job"
-        )
     root = settings.bench_root.resolve()
     settings = replace(settings, out=settings.out and settings.out.resolve())
     with bench_package(root), ExitStack() as stack:

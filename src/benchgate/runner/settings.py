@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from benchgate.audit.chain import RECORD_FILE
 from benchgate.audit.runs import run_of_class
@@ -19,6 +19,7 @@ from benchgate.gates.policy import parse_options
 from benchgate.loader.observer import ClassObserver, never
 from benchgate.loader.serving import served
 from benchgate.loader.systems import find_system, is_address
+from benchgate.options.table import RUN_OPTIONS
 from benchgate.registry import FLOORS
 from benchgate.replay.recorder import CassetteRecorder
 from benchgate.replay.recording import find_recording
@@ -48,13 +49,15 @@ if TYPE_CHECKING:
     from benchgate.wire.shard import Shard
 
 
+DEFAULTS: Final = {option.key: option.default for option in RUN_OPTIONS}
+
 CaseFilter = Callable[["BenchCase"], bool]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSettings:
     """
-    The settings of a run of one task class; the options in :mod:`benchgate.wire.arguments` say what they mean.
+    The settings of a run of one task class; the options in :mod:`benchgate.options.table` say what they mean.
 
     :param task_class: of a merge, that of its parts.
     :param baseline: ``None``, of a merge, for what its parts were run with.
@@ -66,20 +69,20 @@ class RunSettings:
     task_class: str = ""
     system: System | str | None = None
     case_filter: CaseFilter | str | None = None
-    timeout: float = 600.0
+    timeout: float = DEFAULTS["timeout"]
     out: Path | None = None
     bench_root: Path = Path("bench")
-    trials: int = 1
-    seed: int = 0
-    jobs: int = 1
+    trials: int = DEFAULTS["trials"]
+    seed: int = DEFAULTS["seed"]
+    jobs: int = DEFAULTS["jobs"]
     executor: str | None = None
-    isolation: Isolation = "none"
-    allow_mixed_workers: str = "no"
-    retries: int = 3
+    isolation: Isolation = DEFAULTS["isolation"]
+    allow_mixed_workers: str = DEFAULTS["allow_mixed_workers"]
+    retries: int = DEFAULTS["retries"]
     max_rpm: int | None = None
     max_cost_usd: float | None = None
-    stop: str = "never"
-    resume: str | Path = "none"
+    stop: str = DEFAULTS["stop"]
+    resume: str | Path = DEFAULTS["resume"]
     shard: Shard | None = None
     extends: KnownRun | None = None
     parts: tuple[Path, ...] = ()
@@ -344,33 +347,27 @@ def set_scope(sides: Collection[PlannedTrials], shard: Shard | None, floor: str 
             raise ArtifactError(f"shard {shard}", why)
 
 
-def check_options(
+def check_run(
     request: RunRequest, grounds: Grounds, plan: RunPlan, keys: Iterable[tuple[str, int]]
 ) -> None:
     """
-    Check that a run of these trials can do what it is asked for.
+    Check that a run of these trials, with this policy, can do what it is asked for.
+
+    Options that exclude each other whatever is run are refused before, by :mod:`benchgate.options.conflicts`.
 
     :raises ArtifactError: it cannot.
     """
-    given, policy = request.settings, request.bench.policy
-    asked = given.record, given.reobserve, given.replay, given.shard
-    is_more = given.baseline not in {"auto", "none"} or given.resume != "none"
-    if given.floor and (is_more or any(asked)):
-        why = "takes no baseline, record, reobserve, replay, resume or shard"
-        raise ArtifactError(given.floor, why)
+    given = request.settings
+    policy = request.bench.policy
     if given.out is None and grounds.choice.binding and policy.looks != "count":
         why = f"looks = '{policy.looks}' counts the records of runs, and this run would write none"
         raise ArtifactError("output folder", why)
-    if given.shard is not None and given.resume not in {"none", "auto"}:
-        why = "a shard goes on with what is in its own folder, and no other run is named"
+    if given.resume != "none" and plan.scope != "full" and given.shard is None:
+        why = "only a full run can be resumed; here a part of the cases is selected"
         raise ArtifactError(f"resume {given.resume}", why)
-    is_part = plan.scope != "full" and given.shard is None
-    if given.resume != "none" and (given.out is None or is_part):
-        why = "a part of the cases is selected" if given.out else "nothing is written"
-        raise ArtifactError(f"resume {given.resume}", f"only a full run can be resumed; here {why}")
     if given.stop == "decided" and (policy.test == "welch" or policy.score_range is None):
         raise ArtifactError("stop = 'decided'", "it needs a score_range, and not test = 'welch'")
     if request.recording is not None:
         request.recording.check(plan, keys)
-    if recorder := request.recorder:
-        recorder.check(plan, given.out, resume=given.resume != "none")
+    if request.recorder is not None:
+        request.recorder.check(plan, given.out, resume=given.resume != "none")

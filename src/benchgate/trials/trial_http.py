@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from benchgate.cassettes.shelf import HTTP, OBSERVED, ClassCassettes
 from benchgate.errors import EvalError
 from benchgate.ids import trial_file_name
-from benchgate.wire.argument_types import CASSETTE_NAME
+from benchgate.options.kinds import CASSETTE_NAME
 from benchgate.wire.canonical import digest, sha256_hex
 from benchgate.wire.writing import artifact_errors, make_folder, write_file
 
@@ -70,7 +71,7 @@ class TrialHttp:
             found = shelf.find(name, case.case_id, case.trial, self._suffix)
             if found is None:
                 how = f"run once with --bench-record={name}"
-                if not CASSETTE_NAME.fullmatch(name):
+                if not re.fullmatch(CASSETTE_NAME, name):
                     how = "which is no name for one; name one: case.http_transport('NAME')"
                 msg = f"no cassette {name!r} has the HTTP of this trial; {how}"
                 raise EvalError(msg)

@@ -156,7 +156,7 @@ class Terms:
             yield f"its observer, or how often it observed, is {there}"
         yield from self._as_it_is_run(class_path, table)
         yield from self._labels(class_path)
-        level = table.isolation or "none"
+        level = table.options.get("isolation", "none")
         least = min(rank(level), rank("sandbox+network"))
         if not report.source and rank(report.isolation_class) < least:
             yield f"its isolation is {report.isolation_class}, where {class_path} has {level}"
@@ -169,12 +169,16 @@ class Terms:
         if report.source is not None:
             yield "its results were read from the log of another harness"
         limit = PlanFile.read_file(self.folder / PLAN_FILE, "plan of a run").timeout_seconds
-        if table.timeout not in {None, limit}:
-            yield f"its time limit is {limit:g} s, where {class_path} has {table.timeout:g} s"
-        if table.seed not in {None, report.seed}:
-            yield f"its seed is {report.seed}, where {class_path} has {table.seed}"
-        if report.trial_count < (table.trials or 1):
-            yield f"it has {counted(report.trial_count, 'trial')} of a case, where {class_path} has {table.trials}"
+        declared = table.options
+        timeout = declared.get("timeout", limit)
+        seed = declared.get("seed", report.seed)
+        trials = declared.get("trials", 1)
+        if timeout != limit:
+            yield f"its time limit is {limit:g} s, where {class_path} has {timeout:g} s"
+        if seed != report.seed:
+            yield f"its seed is {report.seed}, where {class_path} has {seed}"
+        if report.trial_count < trials:
+            yield f"it has {counted(report.trial_count, 'trial')} of a case, where {class_path} has {trials}"
 
     def _rights(self, class_path: Path, table: RunTable) -> Iterator[str]:
         """Yield which rights its systems had in a sandbox that the class does not grant them, or lacked."""

@@ -27,10 +27,10 @@ from pydantic import (
 from pydantic_core import InitErrorDetails
 
 from benchgate.errors import Unreadable, excerpt
-from benchgate.wire.argument_types import MAX_SECONDS
 from benchgate.wire.canonical import sha256_hex
 from benchgate.wire.files import read_bytes
 from benchgate.wire.frozen import EMPTY, LEAVES, exact_float, freeze_json, shared, thaw_json
+from benchgate.wire.limits import MAX_SAFE_INTEGER, MAX_SECONDS
 from benchgate.wire.parsing import MAX_JSON_BYTES, collector_paused, first_fault, read_json
 
 if TYPE_CHECKING:
@@ -47,7 +47,6 @@ _BUILDING: Final = RLock()  # before pydantic 2.14, two threads that use a model
 SCHEMA_VERSION: Final = 4
 """The version of every artifact: whoever adds, removes or changes a field raises it."""
 
-MAX_SAFE_INTEGER: Final = 2**53 - 1
 MAX_ENTRIES: Final = 100
 MAX_DIGESTS: Final = 200_000
 MAX_NAME: Final = 200

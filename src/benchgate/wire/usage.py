@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic import Field, ValidationError
 
-from benchgate.wire.model import MAX_SAFE_INTEGER, Count, DisplayText, NonNegative, WireModel
+from benchgate.wire.limits import MAX_SAFE_INTEGER
+from benchgate.wire.model import Count, DisplayText, NonNegative, WireModel
 from benchgate.wire.parsing import first_fault
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Final, Literal
 
 from benchgate.errors import excerpt, printable
-from benchgate.wire.run_options import RUN_OPTIONS
+from benchgate.options.table import RUN_OPTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
