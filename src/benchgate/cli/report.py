@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from benchgate.cli.options import add_root, add_shared, guarded
 from benchgate.cli.say import complain, say
 from benchgate.errors import EvalError, printable
-from benchgate.options.kinds import Whole
+from benchgate.options.kinds import whole
 
 if TYPE_CHECKING:
     import argparse
@@ -41,7 +41,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     add_shared(parser, "html")
     parser.add_argument(
         "--labels",
-        type=Whole(2).read,
+        type=whole(2).read,
         metavar="N",
         help="print N outputs to be labelled, half of them from the baseline",
     )

@@ -7,29 +7,23 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from pydantic import BeforeValidator, Field, create_model
 
-from benchgate.options.kinds import Amount, Choice, Whole
 from benchgate.options.table import RUN_OPTIONS
-from benchgate.wire.limits import MAX_SAFE_INTEGER
 from benchgate.wire.model import Number, WireModel
 from benchgate.wire.plain import listed
 
 if TYPE_CHECKING:
     from benchgate.options.kinds import Kind
 
-OPTIONS_OF_CLASS: Final = tuple(option for option in RUN_OPTIONS if option.of_class != "no")
+OPTIONS_OF_CLASS: Final = tuple(option for option in RUN_OPTIONS if option.of_class)
 """The options that a class may set for its runs."""
 
 
 def _type_of(kind: Kind) -> Any:
-    """Return the type of a field that takes what an option of a kind takes."""
-    match kind:
-        case Whole(low):
-            return Annotated[int, Field(ge=low, le=MAX_SAFE_INTEGER)]
-        case Amount(high):
-            return Annotated[Number, Field(gt=0, le=high)]
-        case Choice(words):
-            return Literal[words]
-    raise NotImplementedError(f"a class cannot set an option of kind {kind}")
+    """Return the type of a field that takes what options of a kind take."""
+    if kind.words:
+        return Literal[kind.words]
+    number = int if kind.convert is int else Number
+    return Annotated[number, Field(ge=kind.low, gt=kind.above, le=kind.high)]
 
 
 if TYPE_CHECKING:

@@ -1,17 +1,11 @@
-"""
-The kinds of values that options take. A kind knows its range as plain data.
-
-It reads a text, or raises ``ArgumentTypeError`` with what it expects. It also says whether it takes a value that is no
-text, such as an argument of :func:`benchgate.run_eval`.
-"""
+"""What kinds of values options take: each is plain data, with its range, and reads a text."""
 
 from __future__ import annotations
 
 import argparse
-import math
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
 
 from benchgate.wire.limits import MAX_DOLLARS, MAX_SAFE_INTEGER, MAX_SECONDS
 
@@ -21,146 +15,91 @@ if TYPE_CHECKING:
     from benchgate.wire.shard import Shard
 
 LONGEST_QUOTE: Final = 120
-MOST_DIGITS: Final = len(str(MAX_SAFE_INTEGER))
-"""Python refuses to read a number of thousands of digits."""
 
 
-class Kind(Protocol):
-    """What values an option takes."""
+class Kind(NamedTuple):
+    """
+    What values an option takes.
+
+    :param expected: what a text should have been, for messages.
+    :param pattern: what the whole text matches.
+    :param convert: makes the value from a text that matches; raises ValueError if it is none after all.
+    :param words: the only values; empty if there are others.
+    :param high: the highest number, ``low`` the least one, or ``above`` the one that it exceeds; of numbers only.
+    """
+
+    expected: str
+    pattern: str = r"(?s:.*)"
+    convert: Callable[[str], Any] = str
+    words: tuple[str, ...] = ()
+    high: float | None = None
+    low: int | None = None
+    above: float | None = None
 
     @property
-    def expected(self) -> str:
-        """What a text should have been."""
-        ...
+    def is_number(self) -> bool:
+        """Whether its values are numbers."""
+        return self.high is not None
 
     def read(self, text: str) -> Any:
-        """Return the value that a text stands for, or raise ArgumentTypeError."""
-        ...
-
-    def takes(self, value: Any) -> bool:
-        """Return whether a value, which is no text of a place, is one of these."""
-        ...
-
-
-def refuse(kind: Kind, found: object) -> NoReturn:
-    """Raise ArgumentTypeError with what was found and what a kind expects."""
-    shown = repr(found if not isinstance(found, str) else found[:LONGEST_QUOTE])
-    raise argparse.ArgumentTypeError(f"{shown}: expected {kind.expected}")
-
-
-class Whole(NamedTuple):
-    """A whole number, ``low`` or more."""
-
-    low: int
-
-    @property
-    def expected(self) -> str:
-        """Its range."""
-        return f"a whole number, {self.low} or more and below 2**53"
-
-    def read(self, text: str) -> int:
-        """Return the number."""
-        if not text.isdecimal() or len(text) > MOST_DIGITS or not self.takes(int(text)):
-            refuse(self, text)
-        return int(text)
-
-    def takes(self, value: Any) -> bool:
-        """Return whether a number is in the range."""
-        return bool(self.low <= value <= MAX_SAFE_INTEGER)
-
-
-class Amount(NamedTuple):
-    """A number above zero, which may have a fraction."""
-
-    high: float
-    unit: str
-
-    @property
-    def expected(self) -> str:
-        """Its unit and its range."""
-        return f"{self.unit}, more than 0 and at most {self.high:.10g}"
-
-    def read(self, text: str) -> float:
-        """Return the number."""
+        """Return the value that a text stands for, or raise ArgumentTypeError with what was expected."""
+        if re.fullmatch(self.pattern, text) is None:
+            self.refuse(text)
         try:
-            value = float(text)
+            value = self.convert(text)
         except ValueError:
-            value = math.nan
+            self.refuse(text)
         if not self.takes(value):
-            refuse(self, text)
+            self.refuse(text)
         return value
 
     def takes(self, value: Any) -> bool:
-        """Return whether a number is in the range; NaN is not."""
-        return bool(0 < value <= self.high)
+        """Return whether a value that is read already is one of these."""
+        if self.words:
+            return value in self.words
+        if self.high is None:
+            # Of what is no text, such as a path or a callable, nobody knows a pattern.
+            return not isinstance(value, str) or re.fullmatch(self.pattern, value) is not None
+        if isinstance(value, str) or not value <= self.high:
+            return False
+        if self.low is None:
+            return bool(value > self.above)
+        return bool(value >= self.low)
+
+    def refuse(self, found: object) -> NoReturn:
+        """Raise ArgumentTypeError with what was found and what was expected."""
+        shown = repr(found)
+        if isinstance(found, str):
+            shown = repr(found[:LONGEST_QUOTE])
+        raise argparse.ArgumentTypeError(f"{shown}: expected {self.expected}")
 
 
-class Choice(NamedTuple):
-    """One of some words."""
-
-    words: tuple[str, ...]
-
-    @property
-    def expected(self) -> str:
-        """The words."""
-        return f"{', '.join(self.words[:-1])} or {self.words[-1]}"
-
-    def read(self, text: str) -> str:
-        """Return the word."""
-        if not self.takes(text):
-            refuse(self, text)
-        return text
-
-    def takes(self, value: Any) -> bool:
-        """Return whether it is one of the words."""
-        return value in self.words
+def whole(low: int) -> Kind:
+    """Return the whole numbers from ``low`` on."""
+    # 16 digits are enough; Python refuses to read thousands of them.
+    expected = f"a whole number, {low} or more and below 2**53"
+    return Kind(expected, r"\d{1,16}", int, low=low, high=MAX_SAFE_INTEGER)
 
 
-class Form(NamedTuple):
-    """
-    A text of some form.
-
-    :param pattern: what the whole text matches.
-    :param convert: makes the value from the text, or raises ValueError if it is none after all.
-    """
-
-    pattern: str
-    expected: str
-    convert: Callable[[str], Any] = str
-
-    def read(self, text: str) -> Any:
-        """Return what the text is converted into."""
-        if re.fullmatch(self.pattern, text) is None:
-            refuse(self, text)
-        try:
-            return self.convert(text)
-        except ValueError:
-            refuse(self, text)
-
-    def takes(self, value: Any) -> bool:
-        """Return whether it may be the value: of what is no text, nobody knows a form."""
-        return not isinstance(value, str) or re.fullmatch(self.pattern, value) is not None
+def amount(unit: str, high: float) -> Kind:
+    """Return the numbers above zero, which may have a fraction."""
+    return Kind(f"{unit}, more than 0 and at most {high:.10g}", convert=float, above=0, high=high)
 
 
-def _run(text: str) -> str | Path:
-    """Return a run: its number, or else its folder."""
-    if text.isalnum():
-        return text
-    return Path(text)
+def choice(*words: str) -> Kind:
+    """Return a few words."""
+    return Kind(f"{', '.join(words[:-1])} or {words[-1]}", words=words)
 
 
-def _recording(text: str) -> str | Path:
-    """Return what to replay: a run, or the name of a cassette."""
-    if re.fullmatch(RUN, text):
-        return _run(text)
-    return text
+def word_or_path(words: str) -> Callable[[str], str | Path]:
+    """Return what keeps a text that matches ``words``, and takes any other for a path."""
 
+    def convert(text: str) -> str | Path:
+        if re.fullmatch(words, text) is not None:
+            return text
+        return Path(text)
 
-def _baseline(text: str) -> str | Path:
-    """Return what to compare with: a word, ``run:`` and a system, the number of a run, else the path of a record."""
-    if text in {"auto", "pinned", "none"} or text.startswith("run:") or text.isdecimal():
-        return text
-    return Path(text)
+    return convert
 
 
 def _shard(text: str) -> Shard:
@@ -173,13 +112,6 @@ def _shard(text: str) -> Shard:
     return Shard(number, total)
 
 
-def _threshold(text: str) -> str | Path:
-    """Return ``KEY=VALUE``, or the path of a file of thresholds."""
-    if "=" in text:
-        return text
-    return Path(text)
-
-
 RUN_FOLDER: Final = r"incomplete-[0-9TZ]+-[0-9-]+|[0-9]{8,15}-[0-9TZ]+-[0-9a-f]{8}"
 RUN: Final = rf"[0-9]{{1,15}}|(?s:.*/)?(?:{RUN_FOLDER})/*"
 RUN_WORDS: Final = "the number of a record, or a folder of runs/CLASS/"
@@ -190,27 +122,31 @@ CASSETTE_WORDS: Final = (
     "not digits alone and not the folder of a run"
 )
 
-NATURAL: Final = Whole(0)
-POSITIVE: Final = Whole(1)
-SECONDS: Final = Amount(MAX_SECONDS, "seconds")
-DOLLARS: Final = Amount(MAX_DOLLARS, "US dollars")
-YES_OR_NO: Final = Choice(("yes", "no"))
-TEXT: Final = Form(r"(?s:.*)", "a text")
-REASON: Final = Form(r"(?s:.*\S.*)", "a text", str.strip)
+NATURAL: Final = whole(0)
+POSITIVE: Final = whole(1)
+SECONDS: Final = amount("seconds", MAX_SECONDS)
+DOLLARS: Final = amount("US dollars", MAX_DOLLARS)
+YES_OR_NO: Final = choice("yes", "no")
+TEXT: Final = Kind("a text")
+REASON: Final = Kind("a text", r"(?s:.*\S.*)", str.strip)
 # An empty path would silently be the current folder.
-PATH: Final = Form(r"(?s:.+)", "a path", Path)
-EXECUTOR: Final = Form(
-    r"(?:dask|tls)://(?:[^\s/:@]+|\[[0-9a-fA-F:]+\]):\d{1,5}",
+PATH: Final = Kind("a path", r"(?s:.+)", Path)
+EXECUTOR: Final = Kind(
     "dask://HOST:PORT or tls://HOST:PORT, of the scheduler",
+    r"(?:dask|tls)://(?:[^\s/:@]+|\[[0-9a-fA-F:]+\]):\d{1,5}",
 )
-RUN_NAME: Final = Form(RUN, RUN_WORDS, _run)
-RESUMED_RUN: Final = Form(rf"auto|none|{RUN}", f"auto, none, {RUN_WORDS}", _run)
-CASSETTE_TO_WRITE: Final = Form(CASSETTE, CASSETTE_WORDS)
-RECORDING: Final = Form(rf"{RUN}|{CASSETTE}", f"{CASSETTE_WORDS}; or {RUN_WORDS}", _recording)
-BASELINE: Final = Form(
-    r"(?s:(?!run:\Z).+)",
+RUN_NAME: Final = Kind(RUN_WORDS, RUN, word_or_path("[0-9]+"))
+RESUMED_RUN: Final = Kind(
+    f"auto, none, {RUN_WORDS}", rf"auto|none|{RUN}", word_or_path("auto|none|[0-9]+")
+)
+CASSETTE_TO_WRITE: Final = Kind(CASSETTE_WORDS, CASSETTE)
+RECORDING: Final = Kind(
+    f"{CASSETTE_WORDS}; or {RUN_WORDS}", rf"{RUN}|{CASSETTE}", word_or_path(rf"[0-9]+|{CASSETTE}")
+)
+BASELINE: Final = Kind(
     "run:SYSTEM, a registered system or module:attr; or auto, pinned, none, the number of a run or a path",
-    _baseline,
+    r"(?s:(?!run:\Z).+)",
+    word_or_path(r"(?s:auto|pinned|none|run:.*|\d+)"),
 )
-SHARD: Final = Form(r"\d{1,4}/\d{1,4}", "I/N, part I of N, from 1/N to N/N", _shard)
-THRESHOLD: Final = Form(r"(?s:.*)", "KEY=VALUE or a file", _threshold)
+SHARD: Final = Kind("I/N, part I of N, from 1/N to N/N", r"\d{1,4}/\d{1,4}", _shard)
+THRESHOLD: Final = Kind("KEY=VALUE or a file", convert=word_or_path("(?s:.*=.*)"))

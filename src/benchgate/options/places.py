@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from benchgate.options.conflicts import conflicts
-from benchgate.options.kinds import refuse
-from benchgate.options.table import ACTOR, BY_KEY, IN_A_REPLAY, LEVELS, PREFIX
+from benchgate.options.table import ACTOR, BY_KEY, IN_A_REPLAY, PREFIX
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -167,7 +166,7 @@ def _one(option: Option, place: Place, said: Any) -> Given:
         if not place.is_read:
             value = option.kind.read(said.strip())
         elif not option.kind.takes(said):
-            refuse(option.kind, said)
+            option.kind.refuse(said)
     except argparse.ArgumentTypeError as error:
         raise argparse.ArgumentTypeError(f"{name}: {error}") from None
     if isinstance(value, Path):
@@ -178,9 +177,9 @@ def _one(option: Option, place: Place, said: Any) -> Given:
 def _choose(option: Option, given: Sequence[Given]) -> Given:
     """Return what counts: the highest place, but at least what the class says where that is the least."""
     lowest, highest = given[0], given[-1]
-    if option.of_class != "least" or not lowest.is_class:
+    if not option.least_of_class or not lowest.is_class:
         return highest
-    return max(highest, lowest, key=lambda one: LEVELS.index(one.value))
+    return max(highest, lowest, key=lambda one: option.kind.words.index(one.value))
 
 
 def _refuse_two_values(given: Iterable[Given]) -> None:

@@ -7,7 +7,7 @@ key of ``[run]`` in ``gate.toml``, the default of :class:`~benchgate.runner.sett
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from benchgate.options.kinds import (
     BASELINE,
@@ -24,7 +24,7 @@ from benchgate.options.kinds import (
     TEXT,
     THRESHOLD,
     YES_OR_NO,
-    Choice,
+    choice,
 )
 
 if TYPE_CHECKING:
@@ -61,8 +61,8 @@ class Option(NamedTuple):
     :param default_text: how help says the default, if not by its value.
     :param bare: its text if it is given without one; ``None`` if it must have one.
     :param repeatable: all values count, those of the command line last.
-    :param of_class: whether ``[run]`` of a class's ``gate.toml`` may set it: a default for all other places, or the
-        least of an ordered choice, which no place lowers.
+    :param of_class: ``[run]`` of a class's ``gate.toml`` may set it, below all other places.
+    :param least_of_class: no other place goes below what the class says; of choices, which are ordered.
     :param daily: ``pytest --help`` shows it first.
     :param conflicts: each pair of options that exclude each other is in the row of one of them.
     :param needs_out: why it needs an output folder; empty if it does not.
@@ -76,7 +76,8 @@ class Option(NamedTuple):
     default_text: str = ""
     bare: str | None = None
     repeatable: bool = False
-    of_class: Literal["no", "default", "least"] = "no"
+    of_class: bool = False
+    least_of_class: bool = False
     daily: bool = False
     conflicts: tuple[Conflict, ...] = ()
     needs_out: str = ""
@@ -124,251 +125,95 @@ class Option(NamedTuple):
 
 
 RUN_BESIDE: Final = "run:.*"
+FLOOR: Final = "floor:.*"
 ONE_SYSTEM: Final = "one system at a time is recorded or replayed; pin the baseline"
 WHOLE: Final = "a part of a run is neither recorded nor replayed"
-FLOOR: Final = "floor:.*"
 OF_A_FLOOR: Final = "a floor is run whole, and compared with nothing"
 
+# A row has a line of what people read, one of the values that it takes, and one for each option that it excludes.
+# fmt: off
 RUN_OPTIONS: Final = (
-    Option(
-        name="system",
-        metavar="NAME|module:attr",
-        help="System under test, or floor:empty|floor:input",
-        default_text="that of the class",
-        daily=True,
-        conflicts=(
-            Conflict("baseline", OF_A_FLOOR, own=FLOOR, others="(?!none$).*"),
-            Conflict("resume", OF_A_FLOOR, own=FLOOR),
-            Conflict("shard", OF_A_FLOOR, own=FLOOR),
-            Conflict("record", OF_A_FLOOR, own=FLOOR),
-            Conflict("replay", OF_A_FLOOR, own=FLOOR),
-            Conflict("reobserve", OF_A_FLOOR, own=FLOOR),
-        ),
-    ),
-    Option(
-        name="baseline",
-        metavar="auto|pinned|none|run:SYSTEM|N|PATH",
-        help="Run to beat",
-        kind=BASELINE,
-        default="auto",
-        default_text="auto, the pinned one if any",
-        daily=True,
-    ),
-    Option(
-        name="trials",
-        metavar="K",
-        help="Trials of each case, each with its own seed",
-        kind=POSITIVE,
-        default=1,
-        of_class="default",
-        daily=True,
-    ),
-    Option(
-        name="seed",
-        metavar="N",
-        help="Seed of the trials' seeds",
-        kind=NATURAL,
-        default=0,
-        of_class="default",
-    ),
-    Option(
-        name="timeout",
-        metavar="SECONDS",
-        help="Time limit of a trial whose case has none",
-        kind=SECONDS,
-        default=600.0,
-        default_text="600",
-        of_class="default",
-    ),
-    Option(
-        name="jobs",
-        metavar="N",
-        help="Trials at once in each process",
-        kind=POSITIVE,
-        default=1,
-        of_class="default",
-        daily=True,
-    ),
-    Option(
-        name="executor",
-        metavar="dask://HOST:PORT",
-        help="Run the trials on a Dask cluster; needs the extra 'dask'",
-        kind=EXECUTOR,
-    ),
-    Option(
-        name="allow-mixed-workers",
-        metavar="yes|no",
-        help="Workers may have other versions of packages; alone: yes",
-        kind=YES_OR_NO,
-        default="no",
-        bare="yes",
-    ),
-    Option(
-        name="isolation",
-        metavar="none|process|sandbox",
-        help="Where trials run; the higher of this and the class's counts",
-        kind=Choice(LEVELS),
-        default="none",
-        of_class="least",
-    ),
-    Option(
-        name="retries",
-        metavar="N",
-        help="Further tries of an unavailable system",
-        kind=NATURAL,
-        default=3,
-        of_class="default",
-    ),
-    Option(
-        name="max-rpm",
-        metavar="N",
-        help="Attempts started per minute",
-        kind=POSITIVE,
-        default_text="unlimited",
-        of_class="default",
-    ),
-    Option(
-        name="max-cost-usd",
-        metavar="USD",
-        help="Cap on the cost of all trials",
-        kind=DOLLARS,
-        default_text="unlimited",
-        of_class="default",
-    ),
-    Option(
-        name="stop",
-        metavar="decided|never",
-        help="Stop once no result of the rest could lead to promote",
-        kind=Choice(("decided", "never")),
-        default="never",
-        of_class="default",
-        conflicts=(
-            Conflict("shard", "a part does not see the results of the others"),
-            Conflict("executor", "it is for runs in one process"),
-            Conflict(
-                "baseline",
-                "both sides are run case by case; pin the baseline, or name its file",
-                others=RUN_BESIDE,
-            ),
-        ),
-    ),
-    Option(
-        name="resume",
-        metavar="auto|none|RUN",
-        help="Finish an interrupted run: alone the newest, else this one",
-        kind=RESUMED_RUN,
-        default="none",
-        bare="auto",
-        daily=True,
-        needs_out="only a run that was written can be resumed",
-    ),
-    Option(
-        name="shard",
-        metavar="I/N",
-        help="Run part I of N, for benchgate merge",
-        kind=SHARD,
-        conflicts=(
-            Conflict("record", WHOLE),
-            Conflict("replay", WHOLE),
-            Conflict("reobserve", WHOLE),
-            Conflict(
-                "resume",
-                "a shard goes on with what is in its own folder, and no other run is named",
-                others="(?!auto$).*",
-            ),
-        ),
-    ),
-    Option(
-        name="record",
-        metavar="NAME",
-        help="Keep all outputs of a complete run in cassettes/NAME/",
-        kind=CASSETTE_TO_WRITE,
-        conflicts=(
-            Conflict("replay", "what is replayed is recorded already"),
-            Conflict("baseline", ONE_SYSTEM, others=RUN_BESIDE),
-            Conflict("executor", "record where the run is started"),
-        ),
-    ),
-    Option(
-        name="replay",
-        metavar="NAME|RUN",
-        help="Score recorded outputs, and call no system",
-        kind=RECORDING,
-        conflicts=(Conflict("baseline", ONE_SYSTEM, others=RUN_BESIDE),),
-    ),
-    Option(
-        name="reobserve",
-        metavar="NAME|RUN",
-        help="Observe and score recorded outputs again, and call no system",
-        kind=RECORDING,
-        conflicts=(
-            Conflict("replay", "either the observations are recorded ones, or they are new"),
-            Conflict("baseline", ONE_SYSTEM, others=RUN_BESIDE),
-            Conflict("executor", "the outputs are here, and are observed here"),
-        ),
-    ),
-    Option(
-        name="policy",
-        metavar="KEY=VALUE|gate.toml",
-        help="Threshold of the gate, or a file; keys: benchgate policy",
-        kind=THRESHOLD,
-        repeatable=True,
-        daily=True,
-    ),
-    Option(
-        name="out",
-        metavar="DIR",
-        help="Folder of artifacts (pytest: .benchgate; else: none)",
-        kind=PATH,
-        daily=True,
-    ),
-    Option(
-        name="html",
-        metavar="FILE",
-        help="Also write a page; needs the extra 'report'",
-        kind=PATH,
-        daily=True,
-        needs_out="the page is made of the record",
-    ),
-    Option(
-        name="checkpoint",
-        metavar="FILE",
-        help="Record of the candidate's checkpoint",
-        kind=PATH,
-    ),
-    Option(
-        name="baseline-checkpoint",
-        metavar="FILE",
-        help="Record of the baseline's checkpoint",
-        kind=PATH,
-    ),
-    Option(
-        name="lineage",
-        metavar="FILE",
-        help="JSON array of checkpoint records, for the ancestry",
-        kind=PATH,
-    ),
+    Option("system", "NAME|module:attr", "System under test, or floor:empty|floor:input",
+           default_text="that of the class", daily=True, conflicts=(
+               Conflict("baseline", OF_A_FLOOR, own=FLOOR, others="(?!none$).*"),
+               Conflict("resume", OF_A_FLOOR, own=FLOOR),
+               Conflict("shard", OF_A_FLOOR, own=FLOOR),
+               Conflict("record", OF_A_FLOOR, own=FLOOR),
+               Conflict("replay", OF_A_FLOOR, own=FLOOR),
+               Conflict("reobserve", OF_A_FLOOR, own=FLOOR))),
+    Option("baseline", "auto|pinned|none|run:SYSTEM|N|PATH", "Run to beat",
+           BASELINE, "auto", default_text="auto, the pinned one if any", daily=True),
+    Option("trials", "K", "Trials of each case, each with its own seed",
+           POSITIVE, 1, of_class=True, daily=True),
+    Option("seed", "N", "Seed of the trials' seeds",
+           NATURAL, 0, of_class=True),
+    Option("timeout", "SECONDS", "Time limit of a trial whose case has none",
+           SECONDS, 600.0, default_text="600", of_class=True),
+    Option("jobs", "N", "Trials at once in each process",
+           POSITIVE, 1, of_class=True, daily=True),
+    Option("executor", "dask://HOST:PORT", "Run the trials on a Dask cluster; needs the extra 'dask'",
+           EXECUTOR),
+    Option("allow-mixed-workers", "yes|no", "Workers may have other versions of packages; alone: yes",
+           YES_OR_NO, "no", bare="yes"),
+    Option("isolation", "none|process|sandbox", "Where trials run; the higher of this and the class's counts",
+           choice(*LEVELS), "none", of_class=True, least_of_class=True),
+    Option("retries", "N", "Further tries of an unavailable system",
+           NATURAL, 3, of_class=True),
+    Option("max-rpm", "N", "Attempts started per minute",
+           POSITIVE, default_text="unlimited", of_class=True),
+    Option("max-cost-usd", "USD", "Cap on the cost of all trials",
+           DOLLARS, default_text="unlimited", of_class=True),
+    Option("stop", "decided|never", "Stop once no result of the rest could lead to promote",
+           choice("decided", "never"), "never", of_class=True, conflicts=(
+               Conflict("shard", "a part does not see the results of the others"),
+               Conflict("executor", "it is for runs in one process"),
+               Conflict("baseline", "both sides are run case by case; pin the baseline, or name its file",
+                        others=RUN_BESIDE))),
+    Option("resume", "auto|none|RUN", "Finish an interrupted run: alone the newest, else this one",
+           RESUMED_RUN, "none", bare="auto", daily=True,
+           needs_out="only a run that was written can be resumed"),
+    Option("shard", "I/N", "Run part I of N, for benchgate merge",
+           SHARD, conflicts=(
+               Conflict("record", WHOLE),
+               Conflict("replay", WHOLE),
+               Conflict("reobserve", WHOLE),
+               Conflict("resume", "a shard goes on with what is in its own folder, and no other run is named",
+                        others="(?!auto$).*"))),
+    Option("record", "NAME", "Keep all outputs of a complete run in cassettes/NAME/",
+           CASSETTE_TO_WRITE, conflicts=(
+               Conflict("replay", "what is replayed is recorded already"),
+               Conflict("baseline", ONE_SYSTEM, others=RUN_BESIDE),
+               Conflict("executor", "record where the run is started"))),
+    Option("replay", "NAME|RUN", "Score recorded outputs, and call no system",
+           RECORDING, conflicts=(
+               Conflict("baseline", ONE_SYSTEM, others=RUN_BESIDE),)),
+    Option("reobserve", "NAME|RUN", "Observe and score recorded outputs again, and call no system",
+           RECORDING, conflicts=(
+               Conflict("replay", "either the observations are recorded ones, or they are new"),
+               Conflict("baseline", ONE_SYSTEM, others=RUN_BESIDE),
+               Conflict("executor", "the outputs are here, and are observed here"))),
+    Option("policy", "KEY=VALUE|gate.toml", "Threshold of the gate, or a file; keys: benchgate policy",
+           THRESHOLD, repeatable=True, daily=True),
+    Option("out", "DIR", "Folder of artifacts (pytest: .benchgate; else: none)",
+           PATH, daily=True),
+    Option("html", "FILE", "Also write a page; needs the extra 'report'",
+           PATH, daily=True, needs_out="the page is made of the record"),
+    Option("checkpoint", "FILE", "Record of the candidate's checkpoint",
+           PATH),
+    Option("baseline-checkpoint", "FILE", "Record of the baseline's checkpoint",
+           PATH),
+    Option("lineage", "FILE", "JSON array of checkpoint records, for the ancestry",
+           PATH),
 )
 """The options that pytest and ``benchgate run`` share."""
 
 PYTEST_OPTIONS: Final = (
-    Option(
-        name="exit",
-        metavar="strict|gate",
-        help="strict: failing cases fail the session; gate: the gate decides alone",
-        kind=Choice(("strict", "gate")),
-        default="strict",
-        daily=True,
-    ),
-    Option(
-        name="junit-gate",
-        metavar="yes|no",
-        help="Add the gate to --junitxml as a test case; alone: yes",
-        kind=YES_OR_NO,
-        default="no",
-        bare="yes",
-    ),
+    Option("exit", "strict|gate", "strict: failing cases fail the session; gate: the gate decides alone",
+           choice("strict", "gate"), "strict", daily=True),
+    Option("junit-gate", "yes|no", "Add the gate to --junitxml as a test case; alone: yes",
+           YES_OR_NO, "no", bare="yes"),
 )
+# fmt: on
 """The options that pytest alone has: the exit status of ``benchgate run`` always follows the gate."""
 
 BY_KEY: Final = {option.key: option for option in (*RUN_OPTIONS, *PYTEST_OPTIONS)}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from benchgate.options.kinds import Amount, Form, Whole
+from benchgate.options.kinds import Kind
 from benchgate.options.table import PYTEST_OPTIONS, RUN_OPTIONS
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 OPTIONS = (*RUN_OPTIONS, *PYTEST_OPTIONS)
 PREFIX = "bench-"
-CLASSES = Form("[^/]+", "the name of a task class, a glob, or 'all'")
+CLASSES = Kind("the name of a task class, a glob, or 'all'", "[^/]+")
 
 
 def add_options(parser: pytest.Parser) -> None:
@@ -51,7 +51,7 @@ def _ini_type(option: Option) -> Any:
     """Return what pytest reads an ini setting as; from pytest 9.2 on, ``[tool.pytest]`` has numbers."""
     if option.repeatable:
         return "linelist"
-    if isinstance(option.kind, (Whole, Amount)) and pytest.version_tuple >= (9, 2):
+    if option.kind.is_number and pytest.version_tuple >= (9, 2):
         return str | int | float
     return "string"
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from benchgate import run_eval
-from benchgate.options.kinds import BASELINE, POSITIVE, RECORDING, RESUMED_RUN, SHARD, Amount
+from benchgate.options.kinds import BASELINE, POSITIVE, RECORDING, RESUMED_RUN, SHARD, amount
 from benchgate.options.table import BY_KEY, PYTEST_OPTIONS, RUN_OPTIONS
 from benchgate.runner.settings import RunSettings
 from benchgate.wire.shard import Shard
@@ -83,13 +83,19 @@ def test_a_text_is_a_word_a_number_or_a_path(kind, text, value):
         (POSITIVE, "0"),
         (POSITIVE, "1.0"),
         (POSITIVE, str(2**53)),
-        (Amount(9.0, "s"), "0"),
-        (Amount(9.0, "s"), "nan"),
-        (Amount(9.0, "s"), "9.1"),
-        (Amount(9.0, "s"), "x"),
+        (amount("s", 9.0), "0"),
+        (amount("s", 9.0), "nan"),
+        (amount("s", 9.0), "9.1"),
+        (amount("s", 9.0), "x"),
     ],
 )
 def test_any_other_text_is_refused_with_what_was_expected(kind, text):
     with pytest.raises(argparse.ArgumentTypeError) as caught:
         kind.read(text)
     assert str(caught.value) == f"{text!r}: expected {kind.expected}"
+
+
+@pytest.mark.parametrize("value", [0, "3", 2**53, float("nan")])
+def test_a_value_from_python_has_the_same_range(value):
+    assert POSITIVE.takes(3)
+    assert not POSITIVE.takes(value)
