@@ -29,7 +29,7 @@ def pair(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        (["--policy=alpha=0.05", "--policy=alpha=0.01"], "the command line: alpha is given twice"),
+        (["--policy=alpha=0.05", "--policy=alpha=0.01"], "--policy: alpha is given twice"),
         (["--map=score=score", "--map=score=harm"], "map: 'score=harm'; expected ROLE=FIELD, each"),
         (["--map=harm=harm,safety=score"], "map: harm and safety name one thing"),
         (["--map=harm=harm", "--map=safety=score"], "map: harm and safety name one thing"),

@@ -1,4 +1,4 @@
-"""What commands that judge share: the options of the policy and of looks, and how wrong input ends."""
+"""What commands share: how options are declared that several of them have, and how wrong input ends."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def thresholds(args: argparse.Namespace) -> tuple[str | Path, ...]:
     """
     from benchgate.options.places import arguments, read_options
 
-    typed = arguments(vars(args), Path())
+    typed = arguments(vars(args), Path(), lambda option, _: f"--{option.name}")
     words: tuple[str | Path, ...] = read_options(named("policy"), [typed]).values["policy"]
     return words
 

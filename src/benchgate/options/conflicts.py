@@ -19,23 +19,23 @@ def conflicts(
 
     :param places: where the value of an option is from, by its key; a default is from nowhere.
     """
-    asked = [
-        option
-        for option in options
-        if option.key in places and values[option.key] != option.default
-    ]
-    said = {
-        option.key: f"{option.key} {values[option.key]} ({places[option.key]})" for option in asked
-    }
-    for option in asked:
+
+    def told(*keys: str) -> str:
+        """Return options with their values, and where these are from."""
+        if len({places[key] for key in keys}) == 1:
+            together = " and ".join(f"{key} {values[key]}" for key in keys)
+            return f"{together} ({places[keys[0]]})"
+        return " and ".join(f"{key} {values[key]} ({places[key]})" for key in keys)
+
+    given = (option for option in options if option.key in places)
+    asked = {one.key: one for one in given if values[one.key] != one.default}
+    for key, option in asked.items():
         for other, why, own, others in option.conflicts:
-            if other not in said:
-                continue
-            if _is_one_of(values[option.key], own) and _is_one_of(values[other], others):
-                yield f"{said[option.key]} and {said[other]}: {why}"
+            if other in asked and _is(values[key], own) and _is(values[other], others):
+                yield f"{told(key, other)}: {why}"
         if option.needs_out and values["out"] is None:
-            yield f"{said[option.key]} needs --bench-out: {option.needs_out}"
+            yield f"{told(key)} needs --bench-out: {option.needs_out}"
 
 
-def _is_one_of(value: object, pattern: str) -> bool:
+def _is(value: object, pattern: str) -> bool:
     return re.fullmatch(pattern, str(value), re.DOTALL) is not None

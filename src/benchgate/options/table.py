@@ -128,19 +128,20 @@ RUN_BESIDE: Final = "run:.*"
 FLOOR: Final = "floor:.*"
 ONE_SYSTEM: Final = "one system at a time is recorded or replayed; pin the baseline"
 WHOLE: Final = "a part of a run is neither recorded nor replayed"
-OF_A_FLOOR: Final = "a floor is run whole, and compared with nothing"
+FLOOR_WHOLE: Final = "a floor is run whole"
+FLOOR_KNOWN: Final = "what a floor returns needs no recording"
 
 # A row has a line of what people read, one of the values that it takes, and one for each option that it excludes.
 # fmt: off
 RUN_OPTIONS: Final = (
     Option("system", "NAME|module:attr", "System under test, or floor:empty|floor:input",
            default_text="that of the class", daily=True, conflicts=(
-               Conflict("baseline", OF_A_FLOOR, own=FLOOR, others="(?!none$).*"),
-               Conflict("resume", OF_A_FLOOR, own=FLOOR),
-               Conflict("shard", OF_A_FLOOR, own=FLOOR),
-               Conflict("record", OF_A_FLOOR, own=FLOOR),
-               Conflict("replay", OF_A_FLOOR, own=FLOOR),
-               Conflict("reobserve", OF_A_FLOOR, own=FLOOR))),
+               Conflict("baseline", "a floor is compared with nothing", own=FLOOR, others="(?!none$).*"),
+               Conflict("resume", FLOOR_WHOLE, own=FLOOR),
+               Conflict("shard", FLOOR_WHOLE, own=FLOOR),
+               Conflict("record", FLOOR_KNOWN, own=FLOOR),
+               Conflict("replay", FLOOR_KNOWN, own=FLOOR),
+               Conflict("reobserve", FLOOR_KNOWN, own=FLOOR))),
     Option("baseline", "auto|pinned|none|run:SYSTEM|N|PATH", "Run to beat",
            BASELINE, "auto", default_text="auto, the pinned one if any", daily=True),
     Option("trials", "K", "Trials of each case, each with its own seed",

@@ -90,7 +90,7 @@ def run_eval(
     try:
         settled = read_options(RUN_OPTIONS, [place])
     except argparse.ArgumentTypeError as error:
-        raise EvalError(str(error)) from None
+        raise EvalError(str(error).replace("\n", "; ")) from None
     baseline = "none"
     if stop == "decided":
         baseline = "pinned"

@@ -72,14 +72,14 @@ def test_each_pair_that_excludes_each_other_has_a_line():
         ("system", "baseline", "compared with nothing"),
         ("system", "resume", "a floor is run whole"),
         ("system", "shard", "a floor is run whole"),
-        ("system", "record", "a floor is run whole"),
-        ("system", "replay", "a floor is run whole"),
-        ("system", "reobserve", "a floor is run whole"),
+        ("system", "record", "needs no recording"),
+        ("system", "replay", "needs no recording"),
+        ("system", "reobserve", "needs no recording"),
     ],
 )
 def test_two_that_exclude_each_other_are_named_with_the_reason(one, other, why):
     (line,) = refused(out="out", **{name: ALONE[name] for name in (one, other)})
-    both = f"{one} {ALONE[one]} (the command line) and {other} {ALONE[other]} (the command line): "
+    both = f"{one} {ALONE[one]} and {other} {ALONE[other]} (the command line): "
     assert line.startswith(both)
     assert why in line
 

@@ -80,7 +80,7 @@ def test_each_wrong_value_has_a_line_with_its_place_beside_pairs():
     trials, jobs, pair = str(caught.value).splitlines()
     assert trials.startswith("the environment, BENCHGATE_TRIALS: '0': expected a whole number, 1 ")
     assert jobs.startswith("the command line: 0: expected a whole number, 1 or more")
-    assert pair.startswith("record a (the command line) and replay b (the command line): ")
+    assert pair.startswith("record a and replay b (the command line): ")
 
 
 def test_a_relative_path_starts_from_the_folder_of_its_place():
