@@ -176,10 +176,11 @@ def _one(option: Option, place: Place, said: Any) -> Given:
 
 def _choose(option: Option, given: Sequence[Given]) -> Given:
     """Return what counts: the highest place, but at least what the class says where that is the least."""
-    lowest, highest = given[0], given[-1]
-    if not option.least_of_class or not lowest.is_class:
+    highest = given[-1]
+    if not option.least_of_class:
         return highest
-    return max(highest, lowest, key=lambda one: option.kind.words.index(one.value))
+    of_class = [one for one in given if one.is_class]
+    return max([highest, *of_class], key=lambda one: option.kind.words.index(one.value))
 
 
 def _refuse_two_values(given: Iterable[Given]) -> None:
