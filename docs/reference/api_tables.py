@@ -58,7 +58,7 @@ HOOKS = {
         "plugins, root conftest",
     ),
     "pytest_bench_executor": (
-        "after the systems were found, where items run",
+        "after the systems are found, where items run",
         "plugins, root conftest",
     ),
 }

@@ -75,9 +75,9 @@ class CheckpointPromotionDecision(WireModel):
     :param notes: codes of what a reader of the decision should know; they never block.
     :param remarks: a sentence for each reason, then for each note.
     :param minimum_detectable_effect: the difference that a comparison of this size would have detected.
-    :param next_step: of a ``hold``: what to do first about it; of a rejection that chance may explain, what tells.
+    :param next_step: for a ``hold``, what to do first; for a rejection that may be chance, how to find out.
     :param step: the same as data; empty if there is nothing to do.
-    :param look: how often the baseline was looked at; ``None`` if nobody counts, or this is no look.
+    :param look: how often the baseline was looked at; ``None`` if looks are not counted, or this is none.
     :param certificate: of a run that stopped early, why no result of the rest could have promoted it.
     """
 

@@ -63,7 +63,7 @@ class BenchScore(WireModel):
     :param safety_penalty: harm done, 0 or more, in a unit that the class chooses; ``None`` means not measured.
     :param explanation: why the case scored as it did, for people; not part of the run's id, and cut at 2,000
         characters.
-    :param evidence: by the name of a part of the score, a short text on what it rests on; likewise.
+    :param evidence: for parts of the score, by name, a short text on what they rest on; cut in the same way.
     """
 
     # A trial validates what a rubric returned; its result is not to keep a second one.
@@ -122,14 +122,14 @@ class TrialResult(WireModel):
     :param cap_usd: the cap on costs of a trial that is ``capped``, in US dollars.
     :param violation: the rubric broke its contract in this trial, and scored no other after it.
     :param reruns: earlier attempts, by a plugin that retries tests; a retried trial makes the run incomplete.
-    :param retries: earlier attempts that the world outside failed; they say nothing about the system.
+    :param retries: earlier attempts that failed because something outside the system did.
     :param usage: what the system used, in these attempts too; ``None`` if it reported nothing.
     :param left_files: the system left files in ``work_path``, so that its output alone cannot be scored again.
-    :param http_cassettes: what answered the requests of the system's own HTTP client in the place of a service.
-    :param http_sha256: SHA-256 of the recording of these requests; of several, one over theirs.
-    :param observed: what came of observing the output.
-    :param masked: a key or token was taken out of its output, of what was observed, or of a text.
-    :param differs: of a replay: the same rubric had scored the same output otherwise.
+    :param http_cassettes: recordings that answered the system's own HTTP requests in place of a service.
+    :param http_sha256: SHA-256 of the recording of these requests; if there are several, one over all of theirs.
+    :param observed: the result of observing the output.
+    :param masked: a key or token was masked in its output, in what was observed, or in a text.
+    :param differs: in a replay: the same rubric gave the same output another score before.
     """
 
     # Validated where it is made or comes in, and not once more in a report: that would keep each twice.

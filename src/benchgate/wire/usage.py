@@ -30,7 +30,7 @@ def usd(amount: float) -> str:
 
 class Usage(WireModel):
     """
-    What a trial or a run has used of models. ``None`` means not reported, which is not 0.
+    What a trial or a run used: cost, tokens, calls. ``None`` means not reported, which is not 0.
 
     :param cost_usd: in US dollars.
     :param model: its name; several are sorted, with a comma between them.
