@@ -14,7 +14,7 @@ import numpy as np
 from further_scenarios import CLUSTERS, MARGINS, NEEDED, NOISES, PLANNED, UNEQUAL, cluster_labels
 from gates_under_test import arm, not_worse, outcomes
 from looks_rows import CELLS as SERIES
-from looks_rows import PLANS, climb, looks, looks_power, planned_runs
+from looks_rows import PLANS, climb, looks, looks_power, named_cases, planned_runs
 from pass_fail import CELLS, SHIFTS, exact, sizes, t_and_sign_flip
 from pass_fail import power as pass_fail_power
 from scipy import stats
@@ -237,6 +237,7 @@ FURTHER: dict[str, tuple[Callable[..., dict[str, Any]], list[tuple[Any, ...]]]] 
     "looks": (looks, SERIES),
     "looks power": (looks_power, SERIES),
     "forecast": (planned_runs, [(i, n) for i in range(len(PLANS)) for n in (23, 50)]),
+    "named cases": (named_cases, [(i, n) for i in range(len(PLANS)) for n in (10, 23, 50)]),
     "climb": (climb, [(1, kind) for kind in ("noise", "gain")]),
     "safety": (safety, [(n,) for n in (10, 23, 30, 50, 59, 100, 200)]),
 }

@@ -21,6 +21,7 @@ from benchgate.gates.facts import VectorFacts
 from benchgate.gates.forecast import Simulation
 from benchgate.gates.looks import Look
 from benchgate.gates.policy import GatePolicy, make_policy
+from benchgate.gates.weigh import weigh_arms
 from benchgate.looks.accept import KnownBy, looked_at_arms
 
 if TYPE_CHECKING:
@@ -28,12 +29,16 @@ if TYPE_CHECKING:
 
     from numpy.random import Generator
 
+    from benchgate.gates.figures import Arm
+
 SERIES = 2000
 LOOKS = (10, 20)
 ASKED = (1, 5, 20)
 GAIN = 0.15
 RUNS, STEPS, TASKS = 400, 200, 50
 PLANNED, ASKED_EACH = 400, 2
+MOST_NAMED = 400
+"""More cases than a hold names here are not drawn."""
 
 
 class Population(NamedTuple):
@@ -301,3 +306,57 @@ def planned_runs(number: int, n: int) -> dict[str, Any]:
         "promoted": promoted,
         "repetitions": PLANNED,
     }
+
+
+def named_cases(number: int, n: int) -> dict[str, Any]:
+    """
+    Count how often a gain is found on as many cases as the hold of an equal candidate named, and how often a plan says.
+
+    The first n cases are drawn without a gain. The cases that they ask for are new ones: a baseline on them is what
+    ``benchgate plan`` is asked about, and the candidate against it has the gain.
+    """
+    name, test, before, after, cases, trial, gain = PLANS[number]
+    rng = stream("named cases", name, n)
+    policy = GatePolicy(min_cases=2, safety="optional", test=test, target_effect=gain)
+
+    def sides(count: int, gained: float) -> list[Arm]:
+        tasks = cases(rng, count)
+        return [
+            arm(np.stack([trial(rng, tasks, g) for _ in range(trials)], axis=1), named=True)
+            for trials, g in ((before, 0.0), (after, gained))
+        ]
+
+    asked: list[int] = []
+    predicted = promoted = 0
+    while len(asked) < PLANNED:
+        first = weigh_arms(*sides(n, 0.0), policy, advice=False)[0]
+        needed = first.significance.cases_needed
+        if needed is None or needed > MOST_NAMED:
+            continue
+        asked.append(needed)
+        predicts, promotes = _planned_and_run(
+            sides(needed, gain), policy, (gain, after), len(asked)
+        )
+        predicted += predicts
+        promoted += promotes
+    return {
+        "scenario": name,
+        "n": n,
+        "gain": gain,
+        "named": float(np.median(asked)),
+        "predicted": predicted,
+        "promoted": promoted,
+        "repetitions": len(asked),
+    }
+
+
+@quick()
+def _planned_and_run(
+    sides: list[Arm], policy: GatePolicy, planned: tuple[float, int], number: int
+) -> tuple[bool, bool]:
+    """Return whether a simulated run promotes, and whether the real candidate is promoted."""
+    gain, trials = planned
+    simulated = Simulation(sides[0], policy, trials).sides(gain, number)
+    decided = [decide(VectorFacts(policy=policy, sides=pair)) for pair in (simulated, sides)]
+    predicts, promotes = (one.decision.promotion_allowed for one in decided)
+    return predicts, promotes

@@ -64,6 +64,19 @@ def looks_tables(results: dict[str, Any]) -> Iterator[str]:
     ]
     if rows:
         yield table_of(["a planned run", "n", "gain"], ["predicted", "promoted"], rows)
+    rows = [
+        [
+            row["scenario"],
+            str(row["n"]),
+            f"+{row['gain']:g}",
+            f"{row['named']:g}",
+            *(simulated(row[name], row["repetitions"]) for name in ("predicted", "promoted")),
+        ]
+        for row in rows_of(results, "named cases")
+    ]
+    if rows:
+        columns = ["cases that it names", "predicted", "promoted"]
+        yield table_of(["a hold", "n", "gain"], columns, rows)
 
 
 def looks_bars(results: dict[str, Any]) -> Iterator[str]:
@@ -94,6 +107,18 @@ def looks_bars(results: dict[str, Any]) -> Iterator[str]:
         most, where = max(off)
         verdict = "within" if most <= 0.05 else "over"
         yield f"predicted power: off by at most {100 * most:.1f} points ({where}); bar 5: {verdict} the bar"
+    named = [
+        (row["promoted"] / row["repetitions"], f"{row['scenario']}, n = {row['n']}")
+        for row in rows_of(results, "named cases")
+        if "3 and 1 trials, Welch" not in row["scenario"]
+    ]
+    if named:
+        (least, low), (most, high) = min(named), max(named)
+        verdict = "within" if least >= 0.72 and most <= 0.88 else "over"
+        yield (
+            f"found among the cases that a hold names: {least:.1%} ({low}) to {most:.1%} ({high}); bar 72 % to 88 %: "
+            f"{verdict} the bar"
+        )
 
 
 def at_most(name: str, cells: list[tuple[int, int, str]]) -> str:

@@ -39,7 +39,7 @@ FURTHER_KINDS = [
     "planned cases",
     "safety",
 ]
-SERIES_KINDS = ["looks", "looks power", "forecast", "climb"]
+SERIES_KINDS = ["looks", "looks power", "forecast", "named cases", "climb"]
 """Rows whose repetitions are series of comparisons, or loops."""
 
 

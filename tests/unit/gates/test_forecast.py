@@ -88,6 +88,20 @@ def test_more_cases_than_can_be_simulated_are_left_to_the_formula(monkeypatch):
     assert formula.detectable == pytest.approx(simulated.detectable, abs=0.1)
 
 
+def test_of_many_cases_the_formula_says_which_gain_is_found(
+    monkeypatch,
+):
+    monkeypatch.setattr(forecasts, "_CASES", 600)  # as if 31 cases were more than 120
+    side = baseline(31, 1)
+    bound = planned(side, evidence="exact", score_range=[0, 1])
+    plain = planned(side, score_range=[0, 1])
+    assert plain.chance.runs == bound.chance.runs == 20
+    assert bound.chance.share < plain.chance.share
+    assert bound.detectable == plain.detectable
+    monkeypatch.setattr(forecasts, "MOST_CASES", 30)
+    assert planned(side, score_range=[0, 1]).detectable == plain.detectable
+
+
 def test_the_number_of_simulated_runs_follows_from_the_number_of_cases(monkeypatch):
     monkeypatch.setattr(forecasts, "_CASES", 60)
     few = len(baseline().scores)
@@ -181,7 +195,8 @@ def test_cases_of_one_cluster_are_one_unit():
     assert shared.detectable > usual(20).detectable
 
 
-def test_not_worse_of_many_cases_is_reckoned_and_not_simulated():
+def test_not_worse_of_many_cases_is_reckoned_and_not_simulated(monkeypatch):
+    monkeypatch.setattr(forecasts, "MOST_CASES", 120)
     few, many = (planned(baseline(n), claim="not_worse", margin=0.12) for n in (120, 121))
     assert few.chance.runs
     assert not many.chance.runs
