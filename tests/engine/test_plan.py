@@ -83,6 +83,10 @@ def test_the_command_says_what_was_foreseen(planned, capsys):
     assert "          or in 40% if half of the cases lose 0.1 and the others gain 0.3\n" in said
     assert "cost      $12, " in said
     assert "finds     a gain of 0.013 in 80% of runs\n" in said
+    assert said.splitlines()[-1].startswith(
+        "next      run the candidate: benchgate run --task-class echo "
+    )
+    assert said.splitlines()[-1].endswith(" --trials=2")
 
 
 def test_a_plan_takes_a_class_and_its_baseline(planned, capsys):
@@ -90,9 +94,57 @@ def test_a_plan_takes_a_class_and_its_baseline(planned, capsys):
     assert plan(planned, "--policy=claim=no_regression") == 0
     assert sorted(planned.root.rglob("*")) == before
     assert plan(planned, "--policy=alpha=2") == 2
-    (planned.path / "baseline.json").unlink()
-    assert plan(planned) == 2
-    assert (
-        "nothing to plan with: there is no baseline; pin a complete run" in capsys.readouterr().err
-    )
+    assert plan(planned, "--baseline=none.json") == 2
+    assert "nothing to plan with: there is no such record" in capsys.readouterr().err
     assert main(["plan", "none", f"--bench-root={planned.root / 'bench'}"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (
+            (),
+            "finds     a gain of 0.58 in 80% of runs, if 10 cases pass or fail and a fifth of them",
+        ),
+        (("--policy=min_cases=200",), "if 200 cases pass or fail and a fifth of them changes\n"),
+        (("--policy=alpha=1e-7",), "finds     no gain in 80% of runs"),
+        (
+            ("--policy=claim=not_worse", "--policy=margin=0.1"),
+            "exclude only a loss above 0.32; 0.1",
+        ),
+    ],
+)
+def test_before_any_run_a_plan_is_rough_and_says_how_to_begin(echo, capsys, options, expected):
+    assert plan(echo, *options) == 0
+    said = capsys.readouterr().out
+    assert "3 cases, 1 trial each" in said
+    assert "; no baseline is pinned, so this is a rough plan\n" in said
+    assert "verdicts  nothing would be promoted: 3 cases are too few: at least" in said
+    assert expected in said
+    first, second = said.splitlines()[-2:]
+    assert "--system=SYSTEM --baseline=none" in first
+    assert second.strip().startswith("benchgate pin 1 --task-class echo --bench-root ")
+
+
+def test_a_run_that_may_be_pinned_is_named(echo, capsys):
+    echo.engine()
+    capsys.readouterr()
+    assert plan(echo) == 0
+    first, second = capsys.readouterr().out.splitlines()[-2:]
+    assert first.startswith("next      is `shout`, run 1, what you use today? Then pin it")
+    assert second.strip().startswith("benchgate pin 1 ")
+    echo.pin()
+    assert plan(echo) == 0
+    said = capsys.readouterr().out
+    assert "even perfect scores would not be promoted: 3 cases are too few" in said
+    assert said.splitlines()[-1] == "next      add 7 cases"
+
+
+def test_a_plan_that_would_often_miss_the_gain_says_what_to_change(planned, capsys, monkeypatch):
+    poor = FORESEEN._replace(chance=Chance(0.1, 0.5, 60))
+    monkeypatch.setattr(forecasts, "forecast", lambda *_, **__: poor)
+    assert plan(planned) == 0
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last.startswith(
+        "next      a run like this would often miss what it looks for: plan again"
+    )

@@ -43,7 +43,8 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
         "plan",
         help="say what a run can show and what it costs, before it is run",
         description="Simulates runs from the baseline's own trials and asks the gate about them: which verdicts there "
-        "can be and which gain would be found. Says what the run costs. Runs nothing and writes nothing.",
+        "can be and which gain would be found. Says what the run costs. Without a baseline it says what so many cases "
+        "usually show, and how to get one. Runs nothing and writes nothing.",
     )
     parser.add_argument("task_class", metavar="CLASS")
     add_root(parser)
@@ -65,10 +66,18 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
 
 
 def _execute(args: argparse.Namespace) -> int:
-    """Print what a run can show; 2 without a baseline to plan with, 1 if the class is unknown."""
-    from benchgate.gates.baseline import arm
+    """Print what a run can show; 2 if the baseline cannot be used, 1 if the class is unknown."""
+    from benchgate.cli.rough_plan import rough_plan
+    from benchgate.gates.baseline import FILE_NAME, arm
     from benchgate.gates.forecast import forecast
+    from benchgate.loader.task_class import class_folder
 
+    if args.log is None and args.baseline is None:
+        class_path = class_folder(args.bench_root, args.task_class)
+        if not (class_path / FILE_NAME).exists():
+            for line in rough_plan(args, class_path):
+                say(line)
+            return 0
     read = baseline_of_log if args.log else _of_class
     known, policy, trials = read(args)
     report = known.report
@@ -82,7 +91,25 @@ def _execute(args: argparse.Namespace) -> int:
     outlook = forecast(arm(report), policy, planned.trials, look=planned.look)
     for line in _lines(planned, outlook):
         say(line)
+    if report.source is None:
+        say(_next(planned, outlook, args))
     return 0
+
+
+def _next(planned: Planned, outlook: Forecast, args: argparse.Namespace) -> str:
+    """Return what to do with a plan."""
+    from benchgate.cli.next_commands import NextCommands
+    from benchgate.gates.policy import POWER
+
+    if outlook.obstacle is not None:
+        return f"next      {outlook.step or 'change what stands in the way, then plan again'}"
+    if outlook.chance is not None and outlook.chance.share < POWER:
+        return (
+            "next      a run like this would often miss what it looks for: plan again with more --trials, with "
+            "more cases, or for a larger --policy target_effect"
+        )
+    commands = NextCommands.of(args.bench_root / args.task_class)
+    return f"next      run the candidate: {commands.run} {commands.option}trials={planned.trials}"
 
 
 def _of_class(args: argparse.Namespace) -> tuple[Baseline, GatePolicy, int]:
@@ -96,8 +123,7 @@ def _of_class(args: argparse.Namespace) -> tuple[Baseline, GatePolicy, int]:
     policy = load_policy(class_path, parse_options(thresholds(args)))
     path = args.baseline or class_path / FILE_NAME
     if not path.exists():
-        why = "there is no baseline; pin a complete run: benchgate pin RUN --yes"
-        raise ArtifactError(path, f"nothing to plan with: {why}")
+        raise ArtifactError(path, "nothing to plan with: there is no such record")
     baseline = read_baseline(path)
     if baseline.report is None or baseline.problems:
         raise ArtifactError(path, f"nothing to plan with: {joined(baseline.problems)}")

@@ -76,6 +76,7 @@ class Forecast(NamedTuple):
 
     :param units: cases, or clusters where cases share some.
     :param obstacle: why even the best candidate would not be promoted; ``None`` if it would.
+    :param step: what to do first about the obstacle; empty if there is none.
     :param looks: looks at this baseline that can promote, from the first; ``None`` if any can.
     :param chance: of the policy's target effect, or of no gain for ``not_worse``; ``None`` if nothing is inferred, or
         all scores are equal, which does not say how they vary.
@@ -97,6 +98,7 @@ class Forecast(NamedTuple):
     smallest_margin: float | None = None
     chance_rejection: float = 0.0
     is_lower_limit: bool = False
+    step: str = ""
 
 
 def forecast(
@@ -111,13 +113,16 @@ def forecast(
     now = judged_at(policy, look)
     best = _best_decision(baseline, now)
     obstacle = None
+    step = ""
     if not best.promotion_allowed:
         obstacle = best.remarks[0].message
+        step = best.advice
     limits = Forecast(
         units=len(grouped(baseline.scores, baseline.labels)),
         obstacle=obstacle,
         looks=_looks(baseline, policy),
         chance_rejection=_chance_rejection(baseline, policy, trials),
+        step=step,
     )
     if policy.claim == "no_regression":
         return limits
