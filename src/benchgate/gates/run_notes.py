@@ -91,7 +91,8 @@ def _source(report: BenchRunReport, before: BenchRunReport | None) -> Iterator[B
     """Yield that both logs are the same, and which cases both name and neither has a result of: not compared."""
     if report.source is None or before is None or before.source is None:
         return
-    one, other = report.source, before.source
+    one = report.source
+    other = before.source
     if (one.sha256, one.told) == (other.sha256, other.told):
         yield SAME_BYTES
     both = {*report.source.without} & {*before.source.without}

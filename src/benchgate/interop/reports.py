@@ -58,7 +58,8 @@ class LogTerms:
 
         :raises PolicyError: a value is wrong.
         """
-        policy, scaled = log_policy(options), (0.0, 1.0)
+        policy = log_policy(options)
+        scaled = (0.0, 1.0)
         return cls(
             task_class=task_class,
             policy=policy.model_copy(update={"score_range": scaled}),

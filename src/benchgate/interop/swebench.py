@@ -28,7 +28,8 @@ def open_swebench(file: LogFile) -> Log:
     An empty patch is not resolved. An instance that could not be evaluated, or whose environment broke, is an error,
     and one that was not submitted has no result. The field ``repo`` is what the id of an instance begins with.
     """
-    path, report = file.path, whole_json(file)
+    path = file.path
+    report = whole_json(file)
     if not isinstance(report, dict):
         raise Unreadable(path, "no report of SWE-bench: no JSON object")
     ids = {part: _ids(path, report, part) for part in (*PARTS, FAILED, "incomplete_ids")}

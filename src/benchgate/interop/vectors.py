@@ -117,7 +117,8 @@ def read_scores(path: Path) -> Arm:
 
 
 def _from_json(file: LogFile) -> Arm:
-    path, data = file.path, whole_json(file)
+    path = file.path
+    data = whole_json(file)
     if isinstance(data, list):
         return Arm(scores=tuple(_number(path, str(n), value) for n, value in enumerate(data)))
     if not isinstance(data, dict):
@@ -179,7 +180,8 @@ def _from_arm(file: LogFile) -> Arm:
 
     file.file.seek(0)
     report = ArmReport.parse(file.path, file.file.read(), "sample report")
-    arm, ids = report.arm, [sample.case_id for sample in report.measured]
+    arm = report.arm
+    ids = [sample.case_id for sample in report.measured]
     if arm.case_ids is None:
         named = any(case_id is not None for case_id in ids)
     else:
@@ -227,7 +229,9 @@ def _from_csv(file: LogFile) -> Arm:
 def _add_row(
     path: Path, line: int, row: dict[str, str], cases: dict[str, dict[str, float]]
 ) -> None:
-    case_id, score, trial = row["case"], row["score"], row.get("trial") or "0"
+    case_id = row["case"]
+    score = row["score"]
+    trial = row.get("trial") or "0"
     if not case_id:
         raise SampleError(path, "no case id", line=line)
     try:

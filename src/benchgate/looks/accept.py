@@ -200,7 +200,8 @@ def samples_of(side: Samples, name: str) -> Arm:
         what = "scores by case id, a list of scores, or a run's report"
         raise EvalError(f"{name} is a {type(side).__name__}; expected {what}")
     else:
-        ids, rows = None, [(_number(one, name, str(place)),) for place, one in enumerate(side)]
+        ids = None
+        rows = [(_number(one, name, str(place)),) for place, one in enumerate(side)]
     if len(rows) < 2:
         raise EvalError(f"{name}: {counted(len(rows), 'case')}; at least 2 are needed")
     return Arm(

@@ -99,14 +99,16 @@ class Acceptor(Generic[Candidate]):
             if self._before is None:
                 self._before = self._arm(self.incumbent)
             after = self._arm(candidate)
-            sides, policy = (self._before, after), self._policy
+            sides = (self._before, after)
+            policy = self._policy
             decided = judge_samples(sides, policy, self._ledger, self._known)
             decision = LookDecision.of(decided, self._cost)
             looked = looked_at_arms(*sides, policy, self._known)
             look = self._ledger.add(looked.model_copy(update={"decision": decision})).look
             self._cost = 0
             if decision.promotion_allowed:
-                self.incumbent, self._before = candidate, after
+                self.incumbent = candidate
+                self._before = after
             return Answer(decision.promotion_allowed, look.number, decision.cost)
 
     def more_cases(self, before: Samples, after: Samples) -> int | None:

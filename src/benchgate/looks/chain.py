@@ -108,7 +108,8 @@ class RecordHead(WireModel):
 
     def looked(self, folder: Path) -> Looked | None:
         """Return what was looked at by the run in a folder; ``None`` if this is no look."""
-        report, baseline = self.report, self.baseline
+        report = self.report
+        baseline = self.baseline
         if baseline is None or COMPARED not in self.evidence_files:
             return None
         before = baseline.report or baseline.run
@@ -254,7 +255,8 @@ class ChainLooks:
     """
 
     def __init__(self, runs: Path | None = None, resumes: int | None = None) -> None:
-        self._runs, self._resumes = runs, resumes
+        self._runs = runs
+        self._resumes = resumes
         self._stopped: dict[int | None, Looked] = {}
         self._tally = Tally()
         self._last = 0

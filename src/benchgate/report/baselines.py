@@ -61,9 +61,11 @@ def pin_lines(
 
 def _term_lines(before: RunRecord, after: RunRecord) -> Iterator[Line]:
     """Yield what two runs were scored and judged by, where that differs."""
-    old, new = before.report.digests, after.report.digests
+    old = before.report.digests
+    new = after.report.digests
     for part in ("rubric", "scorer"):
-        then, now = getattr(old, part), getattr(new, part)
+        then = getattr(old, part)
+        now = getattr(new, part)
         if then != now:
             yield Line(None, f"{part} changed: {then[:12]}, now {now[:12]}")
     for code in sorted({*before.severities, *after.severities}):
@@ -78,7 +80,8 @@ def _term_lines(before: RunRecord, after: RunRecord) -> Iterator[Line]:
 
 def run_lines(title: str, record: RunRecord, extends: Sequence[Extended] = ()) -> Iterator[Line]:
     """Yield the figures of a run, when it ended and what the gate said of it, or of what it was extended from."""
-    report, bound = record.report, record.report.score_lower_bound_95
+    report = record.report
+    bound = record.report.score_lower_bound_95
     at_least = "" if bound is None else f" (95% lower bound {bound:.3f})"
     passed = f"{report.system}: passed {report.passed_count} of {report.case_count}"
     yield Line(title, f"{passed}, mean score {report.mean_score:.3f}{at_least}")
@@ -117,7 +120,8 @@ def sentence(before: RunRecord | None, after: RunRecord) -> str:
     passed = f"{new.system} passes {new.passed_count} of {counted(new.case_count, 'case')}"
     if before is None:
         return f"{passed}; there was no baseline before that can be read"
-    old, difference = before.report, changes(before.report, new)
+    old = before.report
+    difference = changes(before.report, new)
     others = {"new": difference.new, "missing": difference.missing, "edited": difference.changed}
     parts = [counts(difference)]
     parts += [f"{counted(len(ids), 'case')} {how}" for how, ids in others.items() if ids]

@@ -129,7 +129,8 @@ def sides(source: Source) -> tuple[BenchRunReport | None, BenchRunReport | None]
 
     Of a side that did not run in this session, and of plain vectors, they are what the evidence says of its samples.
     """
-    report, record = source.report, source.record
+    report = source.report
+    record = source.record
     after = report or _of_arm(source.trained, None, source.log)
     if source.baseline is not None and record is not None and record.rerun is not None:
         return record.rerun, after
@@ -185,7 +186,8 @@ def groups(
 
     :param answers: what two logs say of some of them.
     """
-    report, record = source.report, source.record
+    report = source.report
+    record = source.record
     changes = compared.changes
     before, after = compared.by_case
     trials = _by_case(report.per_case if report else ())
@@ -196,9 +198,12 @@ def groups(
     having_room = first_shown(grouped, without=WITHOUT_OUTPUT)
 
     def view(key: str, case_id: str) -> CaseView:
-        results, facts = trials.get(case_id, ()), about.get(case_id)
-        is_shown, has_room = key not in WITHOUT_OUTPUT, case_id in having_room
-        was, now = before.get(case_id), after.get(case_id)
+        results = trials.get(case_id, ())
+        facts = about.get(case_id)
+        is_shown = key not in WITHOUT_OUTPUT
+        has_room = case_id in having_room
+        was = before.get(case_id)
+        now = after.get(case_id)
         if results and all(trial.outcome in INCOMPLETE for trial in results):
             now = None  # it did not run: a score of 0 would read as a loss
         worst = _worst(results)
@@ -265,7 +270,8 @@ def ids_of_groups(source: Source, compared: Compared) -> dict[str, list[str]]:
         if not changes.is_graded:
             ids["rose"] = [case_id for case_id in ids["rose"] if after[case_id].passed]
         ids["errors"] = [case_id for case_id, _ in changes.errors]
-        ids["missing"], ids["new"] = list(changes.missing), list(changes.new)
+        ids["missing"] = list(changes.missing)
+        ids["new"] = list(changes.new)
         sides = [{i: case.safety_penalty for i, case in side.items()} for side in (before, after)]
         rises = () if changes.is_rescored else risen(*sides)
         ids["harm"] = [case_id for case_id, *_ in rises if case_id not in changes.changed]

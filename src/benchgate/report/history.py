@@ -42,7 +42,8 @@ class PastRun:
 
     def plain(self) -> dict[str, object]:
         """Return it as JSON values."""
-        record, report = self.record, self.record.report
+        record = self.record
+        report = self.record.report
         return {
             "cost_usd": report.total_cost_usd,
             "run_id": report.run_id,
@@ -65,7 +66,8 @@ class PastRun:
 
 def past_runs(runs: Path) -> list[PastRun]:
     """Return the runs with a record in ``runs/<class>/``, the oldest first; none that are damaged."""
-    chain, read = ChainLooks(), []
+    chain = ChainLooks()
+    read = []
     for _, folder in numbered(runs):
         head = chain.read(folder / RECORD_FILE)
         if head is None:

@@ -102,7 +102,10 @@ class Source:
         """What the comparison found; ``None`` if there was none, or a file of it is missing."""
         if self.judged is not None:
             return self.judged.figures
-        before, after, tests, safety = self.baseline, self.trained, self.significance, self.safety
+        before = self.baseline
+        after = self.trained
+        tests = self.significance
+        safety = self.safety
         if before is None or after is None or tests is None or safety is None:
             return None
         return Figures(
@@ -196,7 +199,8 @@ def _proof(file: Path, proof: ProofBundle) -> Source:
         record = RunRecord.read_or_none(record_file)
         if record is not None and record.report.run_id == proof.run_id:
             return _run(record_file, record)
-    named, digests = proof.artifacts.model_dump(), proof.artifact_sha256.model_dump()
+    named = proof.artifacts.model_dump()
+    digests = proof.artifact_sha256.model_dump()
     files = _Files(file.parent, {named[key]: digests[key] for key in named})
     parts: dict[str, Any] = {
         "baseline": files.read(proof.artifacts.baseline_report, ArmReport),

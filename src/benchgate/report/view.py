@@ -110,7 +110,8 @@ class RunView:
     @property
     def marks(self) -> list[tuple[float, str]]:
         """The lines that a difference is compared with."""
-        policy, lines = self.source.policy, [(0.0, "no difference")]
+        policy = self.source.policy
+        lines = [(0.0, "no difference")]
         if policy is not None and policy.claim == "better" and policy.min_delta:
             lines.append((policy.min_delta, f"must exceed {policy.min_delta:g}"))
         if policy is not None and policy.claim == "not_worse" and policy.margin is not None:
@@ -308,7 +309,8 @@ def _passed_tile(
 
 
 def _safety_tile(source: Source) -> Tile:
-    safety, report = source.safety, source.report
+    safety = source.safety
+    report = source.report
     if safety is not None and safety.safety_regression_delta is not None:
         before = words.number(safety.baseline_mean_safety_penalty)
         beside = f"before {before}; a rise of {safety.max_safety_regression:g} is allowed"

@@ -54,7 +54,8 @@ class RlPayloadBundle(Payload):
         return tuple(self.errors())
 
     def _cross_errors(self) -> Iterator[RlPayloadError]:
-        trajectory_id, steps = self.trajectory.trajectory_id, len(self.trajectory.steps)
+        trajectory_id = self.trajectory.trajectory_id
+        steps = len(self.trajectory.steps)
         if self.advantages is not None:
             ids = {
                 "advantages.trajectory_id": self.advantages.trajectory_id,

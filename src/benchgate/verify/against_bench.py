@@ -118,7 +118,8 @@ class Terms:
 
     def _differing(self) -> dict[str, str]:
         """Return in words, by its key, each threshold that the record has otherwise."""
-        recorded, expected = self.record.policy, self.policy
+        recorded = self.record.policy
+        expected = self.policy
         if source := self.record.report.source:  # its scores were scaled to that range
             recorded = recorded.model_copy(update={"score_range": source.score_range})
         there = "the default is" if self.class_path is None else f"{self.class_path} has"
@@ -130,7 +131,8 @@ class Terms:
         }
 
     def _of_the_class(self, class_path: Path) -> Iterator[str]:
-        report, there = self.record.report, f"not those of {class_path}"
+        report = self.record.report
+        there = f"not those of {class_path}"
         cases = [
             read_case(folder, task_class=class_path.name)[0] for folder in case_folders(class_path)
         ]
@@ -149,7 +151,8 @@ class Terms:
             yield f"it was not scored by the rubric of {class_path}"
         if report.digests.taxonomy != load_taxonomy(class_path).digest:
             yield f"its failure modes and their severities are {there}"
-        table, seen = load_run_table(class_path), report.observer
+        table = load_run_table(class_path)
+        seen = report.observer
         observer = seen and (seen.source, seen.observations)
         source = observer_digest(class_path)
         if observer != (source and (source, table.observations or 1)):

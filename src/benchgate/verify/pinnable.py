@@ -84,7 +84,8 @@ def unchecked(record: RunRecord) -> Iterator[str]:
 
 
 def _own_doubts(record: RunRecord) -> Iterator[str]:
-    decision, failures = record.decision, record.report.block_severity_failure_modes
+    decision = record.decision
+    failures = record.report.block_severity_failure_modes
     if decision.outcome == "reject":
         yield "the gate rejected it"
     for remark in decision.remarks:

@@ -99,7 +99,8 @@ def _leaves(run: RunSide | None) -> dict[str, Any] | None:
 
 
 def _subject(record: RunRecord, outputs: Mapping[str, Any]) -> Iterator[str]:
-    subject, report = record.subject, record.report
+    subject = record.subject
+    report = record.report
     if subject.kind == "system":
         yield from same("subject.id", report.system, subject.id)
         yield from same("subject.digest", report.digests.system, subject.digest)

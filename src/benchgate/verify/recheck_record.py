@@ -114,7 +114,8 @@ def _plan(folder: Path, record: RunRecord) -> Iterator[str]:
 
 
 def _report(record: RunRecord) -> Iterator[str]:
-    report, taxonomy = record.report, Taxonomy(record.severities)
+    report = record.report
+    taxonomy = Taxonomy(record.severities)
     yield from same("report.scope", "full", report.scope)
     yield from same("report.digests.taxonomy", taxonomy.digest, report.digests.taxonomy)
     for code, severity in RESERVED.items():
@@ -152,13 +153,15 @@ def _not_run(report: BenchRunReport) -> Iterator[str]:
 
 def _session(record: RunRecord) -> Iterator[str]:
     """Yield what a baseline that ran too has otherwise than the candidate, though they had it in common."""
-    rerun, report = record.rerun, record.report
+    rerun = record.rerun
+    report = record.report
     if rerun is None:
         return
     yield from same("baseline: report.parts", [], [plain(part) for part in rerun.parts])
     if rerun.source is not None and report.source is not None:
         return  # two logs have nothing in common but their cases
-    expected, stated = plain(report), plain(rerun)
+    expected = plain(report)
+    stated = plain(rerun)
     for name in OF_A_SESSION:
         yield from same(f"baseline: report.{name}", expected.get(name), stated.get(name))
     for name in ("cases", "rubric"):
@@ -186,7 +189,8 @@ def _completeness(report: BenchRunReport) -> Iterator[str]:
 
 
 def _identity(record: RunRecord) -> Iterator[str]:
-    report, digests = record.report, record.report.digests
+    report = record.report
+    digests = record.report.digests
     name = report.task_class
     yield from same("report.run_id", run_id(name, report.per_case), report.run_id)
     yield from same(
