@@ -81,8 +81,10 @@ def _term_lines(before: RunRecord, after: RunRecord) -> Iterator[Line]:
 def run_lines(title: str, record: RunRecord, extends: Sequence[Extended] = ()) -> Iterator[Line]:
     """Yield the figures of a run, when it ended and what the gate said of it, or of what it was extended from."""
     report = record.report
-    bound = record.report.score_lower_bound_95
-    at_least = "" if bound is None else f" (95% lower bound {bound:.3f})"
+    bound = report.score_lower_bound_95
+    at_least = ""
+    if bound is not None:
+        at_least = f" (95% lower bound {bound:.3f})"
     passed = f"{report.system}: passed {report.passed_count} of {report.case_count}"
     yield Line(title, f"{passed}, mean score {report.mean_score:.3f}{at_least}")
     ended = f"{record.finished_at:%Y-%m-%d %H:%M} UTC"
@@ -144,18 +146,14 @@ def deployed(class_path: Path, runs: Path) -> Iterator[Line]:
         yield Line("baseline", f"{path}: {error.why}", "bad")
         return
     pin = pin_of(class_path)
-    past = past_runs(runs) if runs.is_dir() else []
-    where = "in" if f"{record.seq}:{sha256}" in {run.head for run in past} else "no record of"
+    past = []
+    if runs.is_dir():
+        past = past_runs(runs)
+    where = "no record of"
+    if f"{record.seq}:{sha256}" in {run.head for run in past}:
+        where = "in"
     yield Line("baseline", f"run {record.seq}, SHA-256 {sha256[:16]}, {where} {runs}")
-    if pin is None:
-        yield Line("since", "unknown: pinned by hand, no baseline.pin.json is of this record")
-    else:
-        yield Line("since", f"{pin.at:%Y-%m-%d %H:%M} UTC, by {pin.by or 'nobody who was named'}")
-        yield from (Line("reason", text) for text in (pin.reason,) if text)
-        yield from (Line("looks", f"counted anew: {text}") for text in (pin.new_series,) if text)
-        yield Line("change", pin.change)
-        for one in reversed(pin.extends):
-            yield Line("extends", _pinned_before(one))
+    yield from _pin_lines(pin)
     yield from run_lines("evidence", record, _extended(pin))
     yield from _error_lines(record)
     yield from _weight_lines(record)
@@ -167,6 +165,21 @@ def deployed(class_path: Path, runs: Path) -> Iterator[Line]:
     yield Line(
         "later", _ends(run for run in later if run.baseline and run.baseline.sha256 == sha256)
     )
+
+
+def _pin_lines(pin: Pin | None) -> Iterator[Line]:
+    """Yield since when a run is the baseline, by whom and why, and what that changed."""
+    if pin is None:
+        yield Line("since", "unknown: pinned by hand, no baseline.pin.json is of this record")
+        return
+    yield Line("since", f"{pin.at:%Y-%m-%d %H:%M} UTC, by {pin.by or 'nobody who was named'}")
+    if pin.reason:
+        yield Line("reason", pin.reason)
+    if pin.new_series:
+        yield Line("looks", f"counted anew: {pin.new_series}")
+    yield Line("change", pin.change)
+    for one in reversed(pin.extends):
+        yield Line("extends", _pinned_before(one))
 
 
 def _extended(pin: Pin | None) -> tuple[Extended, ...]:

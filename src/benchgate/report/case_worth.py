@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from benchgate.models import TrialResult
+    from benchgate.models import BenchRunReport, TrialResult
 
     Ran = tuple[str, tuple[TrialResult, ...]]
 
@@ -32,27 +32,50 @@ def case_worth(runs: Path, most: int = 0) -> list[dict[str, Any]]:
     :param most: records that are read, the newest; 0 for all.
     """
     ran: dict[str, list[Ran]] = defaultdict(list)
-    for record in (read_record(folder) for _, folder in numbered(runs)[-most:]):
-        sides = (record.rerun, record.report) if record and not record.replays else ()
-        for report in (side for side in sides if side and side.complete):
-            for case_id, rows in groupby(report.per_case, key=attrgetter("case_id")):
-                one = report.system, tuple(rows)
-                if not report.parts or one not in ran[case_id]:  # an extended run has old ones too
-                    ran[case_id].append(one)
+    for _, folder in numbered(runs)[-most:]:
+        record = read_record(folder)
+        if record is None or record.replays:
+            continue
+        for side in (record.rerun, record.report):
+            if side is not None and side.complete:
+                _add_side(side, ran)
     return [row for case_id in sorted(ran) for row in _rows(case_id, ran[case_id])]
 
 
+def _add_side(side: BenchRunReport, ran: dict[str, list[Ran]]) -> None:
+    """Add the trials of each case of one side of a run."""
+    for case_id, rows in groupby(side.per_case, key=attrgetter("case_id")):
+        one = (side.system, tuple(rows))
+        # A run that extends another has the trials of that one too, which count once.
+        if not side.parts or one not in ran[case_id]:
+            ran[case_id].append(one)
+
+
+def _worth(ran: list[Ran]) -> str | None:
+    """Return whether the newest runs of a case can still tell systems apart; ``None`` if they can, or are too few."""
+    if len(ran) < LAST:
+        return None
+    passed = {one.passed for _, rows in ran[-LAST:] for one in rows}
+    if passed == {True}:
+        return "saturated"
+    if passed == {False}:
+        return "dead"
+    return None
+
+
 def _rows(case_id: str, ran: list[Ran]) -> Iterator[dict[str, Any]]:
-    last = {one.passed for _, rows in ran[-LAST:] for one in rows} if len(ran) >= LAST else set()
-    worth = "saturated" if last == {True} else "dead" if last == {False} else None
+    worth = _worth(ran)
     for system in dict.fromkeys(name for name, _ in ran):
         trials = [[one.passed for one in rows] for name, rows in ran if name == system]
-        flaky = [f"{sum(row)} of {len(row)}" for row in trials if len({*row}) > 1]
+        flaky = None
+        for row in trials:
+            if len({*row}) > 1:
+                flaky = f"{sum(row)} of {len(row)}"
         yield {
             "case": case_id,
             "worth": worth,
             "system": system,
             "passed": sum(map(sum, trials)),
             "trials": sum(map(len, trials)),
-            "flaky": flaky[-1] if flaky else None,
+            "flaky": flaky,
         }

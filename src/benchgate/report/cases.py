@@ -186,55 +186,102 @@ def groups(
 
     :param answers: what two logs say of some of them.
     """
-    report = source.report
-    record = source.record
     changes = compared.changes
-    before, after = compared.by_case
-    trials = _by_case(report.per_case if report else ())
-    judged = trials or _by_case(compared.after.per_case if compared.after else ())
-    earlier = _by_case(record.rerun.per_case if record and record.rerun else ())
-    about = record.about_cases if record else {}
     grouped = ids_of_groups(source, compared)
     having_room = first_shown(grouped, without=WITHOUT_OUTPUT)
-
-    def view(key: str, case_id: str) -> CaseView:
-        results = trials.get(case_id, ())
-        facts = about.get(case_id)
-        is_shown = key not in WITHOUT_OUTPUT
-        has_room = case_id in having_room
-        was = before.get(case_id)
-        now = after.get(case_id)
-        if results and all(trial.outcome in INCOMPLETE for trial in results):
-            now = None  # it did not run: a score of 0 would read as a loss
-        worst = _worst(results)
-        said = _worst(judged.get(case_id, ()))
-        return CaseView(
-            case_id=case_id,
-            before=was,
-            after=now,
-            delta=now.score - was.score if was and now else None,
-            trials=results,
-            earlier=earlier.get(case_id, ()),
-            about=facts,
-            cluster=report.clusters.get(case_id) if report else None,
-            held_out=any(trial.held_out for trial in results),
-            critical=report is not None and case_id in report.critical,
-            inputs=facts.input if facts and results and is_shown and has_room else None,
-            output=outputs.of(case_id, worst.trial, has_room=has_room)
-            if worst and is_shown
-            else None,
-            answers=answers.of(case_id, said.trial if said else 0),
-        )
-
+    views = _Views(source, compared, outputs, answers)
     named = dict(GROUPS)
     if changes is not None and changes.is_graded:
         for key, meaning in OF_GRADED.items():
             named[key] = named[key]._replace(meaning=meaning)
-    return {
-        key: named[key]._replace(cases=tuple(view(key, case_id) for case_id in grouped[key]))
-        for key in _order(source)
-        if grouped[key]
-    }
+    found: dict[str, Group] = {}
+    for key in _order(source):
+        if not grouped[key]:
+            continue
+        is_shown = key not in WITHOUT_OUTPUT
+        cases = tuple(
+            views.of(case_id, is_shown=is_shown, has_room=case_id in having_room)
+            for case_id in grouped[key]
+        )
+        found[key] = named[key]._replace(cases=cases)
+    return found
+
+
+class _Views:
+    """What is shown of each case, from all that a run or a proof says of it."""
+
+    def __init__(
+        self, source: Source, compared: Compared, outputs: Outputs, answers: Answers
+    ) -> None:
+        """Sort by case what is not."""
+        report = source.report
+        record = source.record
+        self._report = report
+        self._outputs = outputs
+        self._answers = answers
+        self._before, self._after = compared.by_case
+        self._trials: dict[str, tuple[TrialResult, ...]] = {}
+        self._earlier: dict[str, tuple[TrialResult, ...]] = {}
+        self._about: Mapping[str, AboutCase] = {}
+        if report is not None:
+            self._trials = _by_case(report.per_case)
+        if record is not None:
+            self._about = record.about_cases
+            if record.rerun is not None:
+                self._earlier = _by_case(record.rerun.per_case)
+        # Answers of a proof belong to trials too, though it has no report of them.
+        self._judged = self._trials
+        if not self._judged and compared.after is not None:
+            self._judged = _by_case(compared.after.per_case)
+
+    def of(self, case_id: str, *, is_shown: bool, has_room: bool) -> CaseView:
+        """
+        Return the view of a case.
+
+        :param is_shown: its group shows texts.
+        :param has_room: it is among the first, of which the page has room for texts.
+        """
+        report = self._report
+        results = self._trials.get(case_id, ())
+        about = self._about.get(case_id)
+        was = self._before.get(case_id)
+        now = self._after.get(case_id)
+        if results and all(trial.outcome in INCOMPLETE for trial in results):
+            now = None  # it did not run: a score of 0 would read as a loss
+        delta = None
+        if was is not None and now is not None:
+            delta = now.score - was.score
+        cluster = None
+        is_critical = False
+        if report is not None:
+            cluster = report.clusters.get(case_id)
+            is_critical = case_id in report.critical
+        inputs = None
+        if about is not None and results and is_shown and has_room:
+            inputs = about.input
+        output = None
+        worst = _worst(results)
+        if worst is not None and is_shown:
+            output = self._outputs.of(case_id, worst.trial, has_room=has_room)
+        answered = 0
+        said = _worst(self._judged.get(case_id, ()))
+        if said is not None:
+            answered = said.trial
+        return CaseView(
+            case_id=case_id,
+            before=was,
+            after=now,
+            delta=delta,
+            trials=results,
+            earlier=self._earlier.get(case_id, ()),
+            about=about,
+            cluster=cluster,
+            held_out=any(trial.held_out for trial in results),
+            critical=is_critical,
+            inputs=inputs,
+            output=output,
+            answers=self._answers.of(case_id, answered),
+        )
 
 
 def _order(source: Source) -> list[str]:
@@ -262,34 +309,56 @@ def first_shown(
 def ids_of_groups(source: Source, compared: Compared) -> dict[str, list[str]]:
     """Return the ids of each group, each case in one of them, the largest change of a kind first."""
     changes = compared.changes
-    before, after = compared.by_case
     ids: dict[str, list[str]] = {key: [] for key in GROUPS}
     if changes is not None:
-        for key in ("newly_failing", "fell", "newly_passing", "rose"):
-            ids[key] = [change.case_id for change in getattr(changes, key)]
-        if not changes.is_graded:
-            ids["rose"] = [case_id for case_id in ids["rose"] if after[case_id].passed]
-        ids["errors"] = [case_id for case_id, _ in changes.errors]
-        ids["missing"] = list(changes.missing)
-        ids["new"] = list(changes.new)
-        sides = [{i: case.safety_penalty for i, case in side.items()} for side in (before, after)]
-        rises = () if changes.is_rescored else risen(*sides)
-        ids["harm"] = [case_id for case_id, *_ in rises if case_id not in changes.changed]
+        ids |= _changed(changes, compared)
     elif source.report is not None:
         unscored = (result for result in source.report.per_case if result.score is None)
         ids["errors"] = sorted({result.case_id for result in unscored})
+    # What happened to a case first in the order of the groups is where it is shown.
     seen: set[str] = set()
     for key in GROUPS:
         ids[key] = [case_id for case_id in ids[key] if case_id not in seen]
         seen.update(ids[key])
+    before, after = compared.by_case
     for case_id in sorted({*before, *after} - seen):
         case = after.get(case_id) or before[case_id]
-        may_fail = source.report is not None
-        if changes is not None and changes.is_graded:
-            ids["same"].append(case_id)
-        else:
-            ids["passing" if case.passed else "failing" if may_fail else "plain"].append(case_id)
+        ids[_unchanged(case, source, changes)].append(case_id)
     return ids
+
+
+def _changed(changes: RunChanges, compared: Compared) -> dict[str, list[str]]:
+    """Return the ids of the groups of cases to which something happened; a case may be in several."""
+    before, after = compared.by_case
+    ids = {
+        key: [change.case_id for change in getattr(changes, key)]
+        for key in ("newly_failing", "fell", "newly_passing", "rose")
+    }
+    if not changes.is_graded:
+        ids["rose"] = [case_id for case_id in ids["rose"] if after[case_id].passed]
+    ids["errors"] = [case_id for case_id, _ in changes.errors]
+    ids["missing"] = list(changes.missing)
+    ids["new"] = list(changes.new)
+    ids["harm"] = []
+    if not changes.is_rescored:
+        rises = risen(_penalties(before), _penalties(after))
+        ids["harm"] = [case_id for case_id, *_ in rises if case_id not in changes.changed]
+    return ids
+
+
+def _penalties(side: Mapping[str, CaseFigures]) -> dict[str, float | None]:
+    return {case_id: case.safety_penalty for case_id, case in side.items()}
+
+
+def _unchanged(case: CaseFigures, source: Source, changes: RunChanges | None) -> str:
+    """Return the group of a case to which nothing happened."""
+    if changes is not None and changes.is_graded:
+        return "same"
+    if case.passed:
+        return "passing"
+    if source.report is not None:
+        return "failing"
+    return "plain"  # of plain vectors nobody knows what passes
 
 
 def _by_case(results: Iterable[TrialResult]) -> dict[str, tuple[TrialResult, ...]]:

@@ -140,31 +140,41 @@ def _details(view: RunView) -> Iterator[str]:
 
 
 def _cases(view: RunView) -> Iterator[str]:
-    rows = [
-        (group.title, case, "" if key in {"newly_passing", "rose"} else _why(case))
+    """Yield the table of the cases; without a baseline those that pass are left out, for nothing became of them."""
+    listed = [
+        (key, group.title, case)
         for key, group in view.groups.items()
         for case in group.cases[: group.rows]
         if view.changes or case.after is None or not case.after.passed
     ]
-    if not rows:
+    if not listed:
         return
     yield "| | case | before | now | change | why |"
     yield "|---|---|--:|--:|--:|---|"
-    for title, case, why in rows:
-        before, after = (
-            words.number(side.score) if side else words.UNKNOWN
-            for side in (case.before, case.after)
-        )
-        cells = (title, code(case.case_id), before, after, words.signed(case.delta), why)
-        yield f"| {' | '.join(cells)} |"
-    left = {
-        group.title.lower(): len(group.cases) - group.rows
-        for key, group in view.groups.items()
-        if view.changes or key != "passing"
-    }
-    more = [f"{title} {count}" for title, count in left.items() if count > 0]
+    for key, title, case in listed:
+        why = ""
+        if key not in {"newly_passing", "rose"}:
+            why = _why(case)
+        yield _row(title, case, why)
+    more = []
+    for key, group in view.groups.items():
+        left = len(group.cases) - group.rows
+        if left > 0 and (view.changes or key != "passing"):
+            more.append(f"{group.title.lower()} {left}")
     if more:
         yield f"\nNot listed: {', '.join(more)}"
+
+
+def _row(title: str, case: CaseView, why: str) -> str:
+    """Return a row of the table."""
+    scores = []
+    for side in (case.before, case.after):
+        score = words.UNKNOWN
+        if side is not None:
+            score = words.number(side.score)
+        scores.append(score)
+    cells = (title, code(case.case_id), *scores, words.signed(case.delta), why)
+    return f"| {' | '.join(cells)} |"
 
 
 def _why(case: CaseView) -> str:
@@ -174,5 +184,7 @@ def _why(case: CaseView) -> str:
             return prose(excerpt(trial.score.explanation, 200))
         if trial.failure_modes:
             return ", ".join(code(mode.code) for mode in trial.failure_modes[:5])
-        return "" if trial.outcome == "scored" else code(trial.outcome)
+        if trial.outcome != "scored":
+            return code(trial.outcome)
+        return ""
     return ""

@@ -103,7 +103,9 @@ class RunView:
     def worth(self) -> list[dict[str, Any]]:
         """What each case is worth, by the newest 30 records, what says something first; empty without a history."""
         folder = self.source.folder
-        rows = case_worth(folder.resolve().parent, most=30) if folder and self.history else []
+        if folder is None or not self.history:
+            return []
+        rows = case_worth(folder.resolve().parent, most=30)
         said = {row["case"] for row in rows if row["worth"] or row["flaky"]}
         return sorted(rows, key=lambda row: row["case"] not in said)
 
@@ -146,12 +148,17 @@ def view_of(
     answers = Answers(note=ELSEWHERE if source.log is not None else "")
     if read_texts is not None:
         answers = Answers.read(read_texts, first_shown(ids_of_groups(source, compared)))
-    suite = source.proof.benchmark_suite.name if source.proof else ""
-    seq = source.record.seq if source.record else None
-    pin = pin_command(source.folder, seq, Path.cwd()) if source.folder and history else ""
+    title = ""
+    if source.report is not None:
+        title = source.report.task_class
+    elif source.proof is not None:
+        title = source.proof.benchmark_suite.name
+    pin = ""
+    if source.folder is not None and source.record is not None and history:
+        pin = pin_command(source.folder, source.record.seq, Path.cwd())
     return RunView(
         source=source,
-        title=source.report.task_class if source.report else suite,
+        title=title,
         candidate=candidate,
         baseline=baseline,
         decided=decided,
