@@ -37,15 +37,11 @@ def made_for_promptfoo(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def made_for_ctrf(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return the id of a test, with the suites that its name lacks, its failure, and what broke around it."""
-    suite = row.get("suite") or _file_of(row)
-    suites = suite if isinstance(suite, list) else [suite]
-    within = "::".join(str(one) for one in suites if one)
-    name = str(row.get("name") or "")
-    # Some tools repeat the suites in the name: "a::test" of "a", and not "adds".
-    is_in_name = name.startswith(within) and not name[len(within) :][:1].isalnum()
-    case = name if is_in_name or not within else f"{within}::{name}"
+    suites = row.get("suite") or _file_of(row)
+    if not isinstance(suites, list):
+        suites = [suites]
     text = row.get("message") or row.get("trace") or row.get("status")
-    made = {"case": case, "error": None}
+    made = {"case": _within_suites(suites, str(row.get("name") or "")), "error": None}
     if row.get("rawStatus") in ("setup_failed", "teardown_failed"):  # as pytest-json-ctrf has it
         made["error"] = text
     elif row.get("status") == "failed":
@@ -53,11 +49,26 @@ def made_for_ctrf(row: Mapping[str, Any]) -> dict[str, Any]:
     return made
 
 
+def _within_suites(suites: list[Any], name: str) -> str:
+    """Return the name of a test with its suites before it, unless it has them already."""
+    within = "::".join(str(one) for one in suites if one)
+    if not within:
+        return name
+    if name.startswith(within):
+        rest = name.removeprefix(within)
+        # "a::test" of the suite "a" names it, "adds" does not.
+        if not rest[:1].isalnum():
+            return name
+    return f"{within}::{name}"
+
+
 def _file_of(row: Mapping[str, Any]) -> str:
     """Return the file of a test, which tells it from others of its name; not where it lies on one machine alone."""
     path = str(row.get("filePath") or "")
     is_absolute = PurePosixPath(path).is_absolute() or PureWindowsPath(path).is_absolute()
-    return "" if is_absolute else path
+    if is_absolute:
+        return ""
+    return path
 
 
 def made_for_pytest_json(row: Mapping[str, Any]) -> dict[str, Any]:

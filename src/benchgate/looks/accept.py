@@ -86,25 +86,36 @@ def accept(
     """
     if ledger is not None and not isinstance(ledger, LookLedger):
         raise EvalError(f"ledger is a {type(ledger).__name__}; expected a benchgate.LookLedger")
-    before, after = (
-        side if isinstance(side, BenchRunReport) else samples_of(side, name)
-        for side, name in ((baseline, "baseline"), (candidate, "candidate"))
-    )
+    before = _side_of(baseline, "baseline")
+    after = _side_of(candidate, "candidate")
     if ledger is not None and incumbent is None:
         raise EvalError(
             "a ledger counts looks at a name: give incumbent=NAME, that of the baseline"
         )
-    is_reason = isinstance(new_series, str) and new_series.strip()
-    if new_series is not None and (ledger is None or not is_reason):
-        raise EvalError("new_series: expected a text that says why, and a ledger to count in")
+    if new_series is not None:
+        _check_reason(new_series, ledger)
     known = KnownBy(name=incumbent, new_series=new_series)
     if isinstance(before, Arm) and isinstance(after, Arm):
-        thresholds = make_policy({**VECTOR_DEFAULTS, **(policy or {})})
-        decided = judge_samples((before, after), thresholds, ledger, known)
+        thresholds = {**VECTOR_DEFAULTS}
+        if policy is not None:
+            thresholds.update(policy)
+        decided = judge_samples((before, after), make_policy(thresholds), ledger, known)
         return LookDecision.of(decided, sum(map(len, after.rows)))
     if isinstance(before, Arm) or isinstance(after, Arm):
         raise EvalError("one side is a run and the other is samples; expected two of a kind")
     return _accept_run(before, after, make_policy(policy or {}), ledger, known)
+
+
+def _side_of(side: Side, name: str) -> Arm | BenchRunReport:
+    if isinstance(side, BenchRunReport):
+        return side
+    return samples_of(side, name)
+
+
+def _check_reason(new_series: object, ledger: LookLedger | None) -> None:
+    is_reason = isinstance(new_series, str) and new_series.strip()
+    if ledger is None or not is_reason:
+        raise EvalError("new_series: expected a text that says why, and a ledger to count in")
 
 
 def judge_samples(
@@ -190,25 +201,25 @@ def _check_counted(policy: GatePolicy, ledger: LookLedger | None) -> None:
 
 def samples_of(side: Samples, name: str) -> Arm:
     """Return samples as a side of a comparison; ``name`` is what errors call it."""
+    ids: tuple[str, ...] | None = None
     if isinstance(side, Mapping):
-        if (other := next((case for case in side if not isinstance(case, str)), None)) is not None:
-            raise EvalError(f"{name}: case id {excerpt(repr(other))} is no text")
-        ids: tuple[str, ...] | None = tuple(sorted(side))
-        rows = [_row(side[case], name, case) for case in ids or ()]
+        for case in side:
+            if not isinstance(case, str):
+                raise EvalError(f"{name}: case id {excerpt(repr(case))} is no text")
+        ids = tuple(sorted(side))
+        rows = [_row(side[case], name, case) for case in ids]
     elif not isinstance(side, Sequence) or isinstance(side, (str, bytes, bytearray)):
         # A set loses equal scores, and a table the ids of its rows.
         what = "scores by case id, a list of scores, or a run's report"
         raise EvalError(f"{name} is a {type(side).__name__}; expected {what}")
     else:
-        ids = None
         rows = [(_number(one, name, str(place)),) for place, one in enumerate(side)]
     if len(rows) < 2:
         raise EvalError(f"{name}: {counted(len(rows), 'case')}; at least 2 are needed")
-    return Arm(
-        scores=tuple(mean(row) for row in rows),
-        case_ids=ids,
-        trials=tuple(rows) if any(len(row) > 1 for row in rows) else None,
-    )
+    trials = None
+    if any(len(row) > 1 for row in rows):
+        trials = tuple(rows)
+    return Arm(scores=tuple(mean(row) for row in rows), case_ids=ids, trials=trials)
 
 
 def _row(value: Any, name: str, case: str) -> tuple[float, ...]:

@@ -118,7 +118,9 @@ class Acceptor(Generic[Candidate]):
         sides = (self._side(before, "before"), self._side(after, "after"))
         figures, _ = weigh_arms(*sides, judged_at(self._policy, 1))
         needed = figures.significance.cases_needed
-        return None if needed is None else max(0, needed - len(self._held))
+        if needed is None:
+            return None
+        return max(0, needed - len(self._held))
 
     def details(self) -> tuple[LookDecision, ...]:
         """Return the decision at each look with its figures, and end the search: a further look is refused."""
@@ -139,7 +141,9 @@ class Acceptor(Generic[Candidate]):
     def _side(self, scores: Samples, name: str) -> Arm:
         arm = samples_of(scores, name)
         clusters = tuple(self._clusters[case] for case in arm.case_ids or ())
-        return replace(arm, clusters=clusters if any(clusters) else None)
+        if not any(clusters):
+            return arm
+        return replace(arm, clusters=clusters)
 
     def _check_sizes(self, clusters: int) -> None:
         there = f"{counted(len(self._held), 'case')} in {counted(clusters, 'cluster')} held back"
@@ -154,10 +158,14 @@ class Acceptor(Generic[Candidate]):
 
 def _clusters(cases: Iterable[str] | Mapping[str, str | None]) -> dict[str, str | None]:
     """Return the cluster of each case."""
-    rows = list(cases.items() if isinstance(cases, Mapping) else ((case, None) for case in cases))
-    for name in (name for row in rows for name in row if name is not None):
-        if isinstance(cases, str) or not (isinstance(name, str) and name):
-            raise EvalError("cases: expected ids and names of clusters, each of them a text")
+    if isinstance(cases, Mapping):
+        rows = list(cases.items())
+    else:
+        rows = [(case, None) for case in cases]
+    names = [name for row in rows for name in row if name is not None]
+    # A text is iterable too, and each of its characters would be a case.
+    if isinstance(cases, str) or not all(isinstance(name, str) and name for name in names):
+        raise EvalError("cases: expected ids and names of clusters, each of them a text")
     if len(dict(rows)) < len(rows):
         raise EvalError("cases: an id is there more than once")
     return dict(rows)

@@ -90,6 +90,8 @@ class Answers:
         question = now.question or was.question
         if question is None and was.answer is None and now.answer is None:
             return None
+        if question is not None:
+            question = _shortened(question)
         old = _shortened(was.answer or "")
         new = _shortened(now.answer or "")
         is_same = was.answer == now.answer
@@ -99,7 +101,7 @@ class Answers:
             lines, note = difference(old, new)
         before, after = _marked(old, new)
         return AnswersView(
-            question=None if question is None else _shortened(question),
+            question=question,
             before=before,
             after=after,
             field=_named(self.before.answer, self.after.answer) or "answer",
@@ -113,8 +115,9 @@ def _of_trial(side: LogTexts, case_id: str, trial: int) -> Said:
     trials = side.trials.get(case_id, ())
     if not trials:
         return Said()
-    # A side with fewer trials has none of this number.
-    return trials[trial] if trial < len(trials) else trials[0]
+    if trial >= len(trials):
+        return trials[0]  # a side with fewer trials has none of this number
+    return trials[trial]
 
 
 def _note(before: LogTexts, after: LogTexts) -> str:
@@ -140,10 +143,10 @@ def _named(before: str, after: str) -> str:
 
 
 def _shortened(text: str) -> str:
-    shown = text[:MAX_CHARACTERS]
-    if more := len(text) - len(shown):
-        shown += f"\n... {more} characters more in the log"
-    return shown
+    more = len(text) - MAX_CHARACTERS
+    if more <= 0:
+        return text
+    return f"{text[:MAX_CHARACTERS]}\n... {more} characters more in the log"
 
 
 def _marked(old: str, new: str) -> tuple[list[Piece], list[Piece]]:

@@ -44,19 +44,23 @@ class Episode(WireModel):
         trajectory = payload.get("trajectory") or {}
         steps = trajectory.get("steps") or []
         done = [isinstance(step, Mapping) and step.get("done") is True for step in steps]
-        early = [at for at, is_done in enumerate(done[:-1]) if is_done]
+        goes_on_after = None
+        if True in done[:-1]:
+            goes_on_after = done.index(True)
         return cls(
             case_id=case_id,
             trial=trial,
             has_advantages=payload.get("advantages") is not None,
             trajectory_id=str(trajectory.get("trajectory_id") or ""),
             length=len(done),
-            goes_on_after=early[0] if early else None,
-            ends=bool(done and done[-1]),
+            goes_on_after=goes_on_after,
+            ends=done[-1:] == [True],
             steps=digest(steps),
         )
 
     @property
     def name(self) -> str:
         """The case id, and the number of a trial that is not the first."""
-        return f"{self.case_id}-t{self.trial}" if self.trial else self.case_id
+        if not self.trial:
+            return self.case_id
+        return f"{self.case_id}-t{self.trial}"

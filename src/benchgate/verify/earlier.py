@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from benchgate.artifacts.run_kinds import RunRecord
+    from benchgate.artifacts.run_kinds import Replayed, RunRecord
 
 
 class ChainRecord(NamedTuple):
@@ -43,8 +43,15 @@ def earlier_faults(record: RunRecord, chain: Iterable[ChainRecord]) -> Iterator[
         _, source = _named(before, resumed.seq, resumed.folder)
         if source is None or source.complete:
             yield f"resumes: {resumed.folder} is no incomplete run before it"
-    replayed = record.replays
-    if replayed is None or (replayed.kind, replayed.seq) == ("cassette", None):
+    if record.replays is not None:
+        yield from _replay_faults(record, record.replays, before)
+
+
+def _replay_faults(
+    record: RunRecord, replayed: Replayed, before: list[ChainRecord]
+) -> Iterator[str]:
+    """Yield where a replay does not agree with the run that it says was replayed."""
+    if replayed.kind == "cassette" and replayed.seq is None:
         return  # a cassette may have been recorded anew since
     folder, source = _named(before, replayed.seq, replayed.name)
     if folder is None or source is None or replayed.kind != "run":
@@ -67,7 +74,8 @@ def _part_faults(record: RunRecord, chain: list[ChainRecord]) -> Iterator[str]:
     plans = (PlanFile.read_file(one / PLAN_FILE, "plan") for one in (folder, chain[-1].folder))
     yield from (f"report.parts: {change}" for change in EXTEND.differences(*plans))
     names = [case_file_name(r) for r in source.report.per_case if r.case_id not in report.retired]
-    if changed := [n for n in names if source.case_files.get(n) != record.case_files.get(n)]:
+    changed = [n for n in names if source.case_files.get(n) != record.case_files.get(n)]
+    if changed:
         yield f"report.parts: not as in {folder.name}: {few(changed)}"
 
 

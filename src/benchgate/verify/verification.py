@@ -178,15 +178,26 @@ def _verify_runs(
         *(ChainFault(AFTER, path, message) for path, message in _strays(runs)),
         *copy_faults(out / "evidence" / name, runs),
     ]
-    seq, folder, newest = records[-1] if records else (0, runs, None)
-    sha256 = digest_of(folder / RECORD_FILE)
-    lacking = _incompleteness(runs, newest, unentered(runs)) if require_complete else ()
+    newest = None
+    head = None
+    if records:
+        last = records[-1]
+        newest = last.record
+        sha256 = digest_of(last.folder / RECORD_FILE)
+        if sha256 is not None:
+            head = f"{last.seq}:{sha256}"
+    lacking: Iterable[ChainFault] = ()
+    if require_complete:
+        lacking = _incompleteness(runs, newest, unentered(runs))
+    anchored_at = None
+    if kept is not None:
+        anchored_at = kept.seq
     return ClassVerification(
         task_class=name,
         records=len(records),
         newest=newest,
-        head=f"{seq}:{sha256}" if records and sha256 else None,
-        anchored_at=kept.seq if kept else None,
+        head=head,
+        anchored_at=anchored_at,
         faults=tuple(sorted(faults, key=lambda fault: fault.seq)),
         incomplete=tuple(lacking),
         stated={seq: one.rules for seq, _, one in records if one and _is_stated(one)},
