@@ -74,7 +74,9 @@ def past_runs(runs: Path) -> list[PastRun]:
             continue
         record, sha256 = head
         look = chain.add_head(record, folder)
-        number = look.look.number if look else None
+        number = None
+        if look is not None:
+            number = look.look.number
         read.append((folder, record, number, sha256))
     baselines = {record.baseline.sha256 for _, record, *_ in read if record.baseline}
     return [
@@ -92,4 +94,6 @@ def past_runs(runs: Path) -> list[PastRun]:
 
 def _mean_delta(folder: Path) -> float | None:
     evidence = SignificanceReport.read_or_none(folder / "evidence" / "significance.json")
-    return evidence.significance.mean_delta if evidence else None
+    if evidence is None:
+        return None
+    return evidence.significance.mean_delta

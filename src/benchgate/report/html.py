@@ -45,7 +45,9 @@ def write_page(paths: Iterable[Path], target: Path, *, of_logs: OfLogs | None = 
     :raises EvalError: one cannot be read, Jinja2 is missing, or the file cannot be written.
     """
     check_jinja()
-    read_texts = of_logs.read_texts if of_logs is not None else None
+    read_texts = None
+    if of_logs is not None:
+        read_texts = of_logs.read_texts
     views = [view_of(read_source(path, of_logs), read_texts=read_texts) for path in paths]
     write_file(target, page(views).encode())
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from benchgate.gates.decision import Outcome
     from benchgate.gates.judge import Judgement
     from benchgate.gates.policy import GatePolicy
     from benchgate.models import BenchRunReport, LogSource
@@ -87,15 +88,20 @@ class Source:
         """The results of the run."""
         if self.judged is not None:
             return self.judged.report.shown
-        recorded = self.record or self.selected
-        return recorded.report if recorded else None
+        if self.record is not None:
+            return self.record.report
+        if self.selected is not None:
+            return self.selected.report
+        return None
 
     @property
     def policy(self) -> GatePolicy | None:
         """The thresholds that the decision was made by."""
         if self.record is not None:
             return self.record.policy
-        return self.significance.policy if self.significance else None
+        if self.significance is not None:
+            return self.significance.policy
+        return None
 
     @property
     def figures(self) -> Figures | None:
@@ -129,16 +135,21 @@ class Source:
         if self.judged is not None:
             return self.judged.decision
         if self.proof is None:
-            return self.record.decision if self.record else None
+            if self.record is None:
+                return None
+            return self.record.decision
         failed = self.proof.failure_analysis
         remarks: tuple[Remark, ...] = ()
+        outcome: Outcome = "promote"
         if failed is not None:
+            outcome = "hold"
             rows = zip(failed.reasons, failed.details, failed.says, strict=False)
             remarks = tuple(Remark(code=code, message=text, says=said) for code, text, said in rows)
         codes = tuple(remark.code for remark in remarks)
-        is_rejected = any(code.removeprefix(PREFIX) in REJECTING for code in codes)
+        if any(code.removeprefix(PREFIX) in REJECTING for code in codes):
+            outcome = "reject"
         return CheckpointPromotionDecision(
-            outcome="promote" if failed is None else "reject" if is_rejected else "hold",
+            outcome=outcome,
             promotion_allowed=failed is None,
             reason_codes=codes,
             notes=(),

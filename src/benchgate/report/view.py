@@ -219,7 +219,10 @@ def _history(source: Source) -> list[PastRun]:
     if source.record is None or source.folder is None:
         return []
     folder = source.folder.resolve()
-    return past_runs(folder.parent) if FOLDER_NAME.fullmatch(folder.name) else []
+    # A record that was copied elsewhere has no chain around it.
+    if not FOLDER_NAME.fullmatch(folder.name):
+        return []
+    return past_runs(folder.parent)
 
 
 def _names(source: Source) -> tuple[str, str | None]:
@@ -227,7 +230,10 @@ def _names(source: Source) -> tuple[str, str | None]:
     if source.record is None:
         if source.proof is not None:
             return source.proof.trained.checkpoint_id, source.proof.baseline.checkpoint_id
-        return (source.report.system if source.report else ""), None
+        candidate = ""
+        if source.report is not None:
+            candidate = source.report.system
+        return candidate, None
     record = source.record
     if record.baseline is None:
         return record.subject.id, None
@@ -242,7 +248,10 @@ def _range(source: Source, cases: Sequence[CaseFigures]) -> tuple[float, float]:
     scores = [case.score for case in cases]
     if source.policy is not None and source.policy.score_range is not None:
         return source.policy.score_range
-    return (min(scores, default=0.0), max(scores, default=1.0)) if source.proof else (0.0, 1.0)
+    if source.proof is None:
+        return 0.0, 1.0
+    # Of plain vectors nobody said which scores there can be: the plot has those that there are.
+    return min(scores, default=0.0), max(scores, default=1.0)
 
 
 def _tiles_of(
