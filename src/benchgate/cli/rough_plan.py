@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 def rough_plan(args: argparse.Namespace, class_path: Path) -> Iterator[str]:
     """Yield what can be said before anything was run: what so many cases usually show, and how to know more."""
-    policy = load_policy(class_path, parse_options(args.policy))
-    trials = args.trials or load_run_table(class_path).trials or 1
+    policy = load_policy(class_path, parse_options(args.policy or ()))
+    trials = args.trials or load_run_table(class_path).options.get("trials", 1)
     count = len(case_folders(class_path))
     yield (
         f"plan      {class_path.name}: {counted(count, 'case')}, {counted(trials, 'trial')} each, claim "
