@@ -218,6 +218,8 @@ class Controller:
         if report.failed and result.outcome in TOLERATED and side == "candidate":
             self._tolerated += 1
         result = run.record(record, side)
+        if run.stopped:
+            self.session.trials.service.stop(run.name, run.stopped)
         if side == "candidate":
             self._hooks.call("pytest_bench_case_finished", result=result)
 

@@ -217,8 +217,8 @@ class CaseItem(_HookedAtCases, pytest.Item):
         self.record = record = self.bench.run(self)
         self.result = record.result
         self.user_properties.extend(properties(record.result, self.side))
-        if stopped := self.bench.requests[self.task_class].stopped:
-            raise pytest.skip.Exception(stopped[0], _use_item_location=True)
+        if stopped := self.bench.trials.service.stopped(self.task_class):
+            raise pytest.skip.Exception(stopped, _use_item_location=True)
         if record.result.passed:
             return
         from benchgate.aggregate import is_capped

@@ -60,6 +60,7 @@ class ClassRun:
     ``judgement`` is there once it is finished, ``published`` and ``recorded``, the folder of its cassette, once they
     are written. ``problems`` say what could not be judged or written, and fail the session; ``warnings`` and
     ``tier_problem`` fail nothing. ``store`` is ``None`` if nothing is to be written, and closed once writing failed.
+    ``stopped`` says why no other trial is to begin; it is empty until then.
     """
 
     def __init__(self, request: RunRequest, grounds: Grounds) -> None:
@@ -90,12 +91,13 @@ class ClassRun:
         self.tier_problem: str | None = None
         self.store: RunStore | None = None
         self.taken_over = 0
+        self.stopped = ""
         self.provenance = Provenance.here()
         self._has_warned_of_costs = False
         self._tiers: TierConfig | None = None
         self._baseline: Baseline | None = None
         self._looks = ChainLooks()
-        self._check: Callable[[], None] = lambda: None
+        self._check: Callable[[], str] = str
         self._started = clock.now()
 
     @property
@@ -257,13 +259,13 @@ class ClassRun:
                 usage=result.usage,
             )
             return result
-        if self.request.stopped:
+        if self.stopped:
             result = set_aside(result)
         if self.request.settings.max_cost_usd is not None:
             self._warn_of_no_cost(result)
         scorer = record.scorer or self.request.bench.rubric_digest
         trials.record(result, record.output_json, scorer=scorer)
-        self._check()
+        self.stopped = self.stopped or self._check()
         if self.store is not None and not self.store.is_closed:
             try:
                 self.store.keep(replace(record, result=result, scorer=scorer), side)

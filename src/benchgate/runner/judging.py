@@ -182,8 +182,8 @@ def _earlier(folder: Path) -> Iterator[Observing]:
 
 def stopping(
     request: RunRequest, trials: PlannedTrials, baseline: Baseline, count: Counting
-) -> Callable[[], None]:
-    """Put the trials of a run in their order; return what notes in the request, after each, that they are decided."""
+) -> Callable[[], str]:
+    """Put the trials of a run in their order; return what says, after each, why no other begins; empty: it does."""
     from benchgate.gates.blockers import baseline_blockers
     from benchgate.gates.certificate import certificate, ordered
 
@@ -197,18 +197,18 @@ def stopping(
     trials.keys = tuple(sorted(trials.keys, key=lambda key: places.get(key[0], -1)))
     whole = cache(lambda: trials.report(baseline.sha256))
 
-    def check() -> None:
+    def check() -> str:
         ran = tuple(takewhile(lambda result: not irregular(result), trials.results()))
         if not ran or len(ran) % trials.trials or len(ran) == len(trials.keys):
-            return
+            return ""
         if len(places) * trials.trials < len(trials.keys):  # a new case may have anything to gain
-            return
+            return ""
         number = look_of(before, whole()).number
         part = arm(whole().model_copy(update={"per_case": ran}))
-        if not any(baseline_blockers(whole(), baseline.facts)) and certificate(
+        is_decided = not any(baseline_blockers(whole(), baseline.facts)) and certificate(
             side, part, policy, number
-        ):
-            request.stopped.append(STOP)
+        )
+        return STOP if is_decided else ""
 
     return check
 

@@ -186,6 +186,8 @@ def _run_all(
         warning_count = len(run.warnings)
         if side == "candidate":
             on_result(result)
+        if run.stopped:
+            service.stop(run.name, run.stopped)
         if record.violation:
             for trials in run.sides.values():
                 for key in trials.keys:

@@ -46,6 +46,7 @@ class _ServedClass:
         self.run = run
         self.lane = lane
         self.runners: dict[Side, TrialRunner | Player] = {}
+        self.stopped = ""
 
     @cached_property
     def results(self) -> Results | None:
@@ -252,6 +253,14 @@ class TrialService:
         """Whether a cap on costs lets a trial start now."""
         return self._classes[task_class].lane.spending.has_room()
 
+    def stop(self, task_class: str, why: str) -> None:
+        """Begin no other trial of a class."""
+        self._classes[task_class].stopped = why
+
+    def stopped(self, task_class: str) -> str:
+        """Return why no other trial of a class begins; empty: it does."""
+        return self._classes[task_class].stopped
+
     def run(self, request: TrialRequest, *, again: bool = False) -> TrialRecord:
         """Run a trial in the calling thread, unless it is finished already; ``again``: though it is."""
         begun = self._begun(request, again=again)
@@ -351,8 +360,8 @@ class TrialService:
             return self._run(request)
 
     def _left_out(self, request: TrialRequest) -> TrialRecord | None:
-        stopped = self._runs[request.case.task_class].stopped
-        return request.not_run(stopped[0], why="stopped") if stopped else None
+        stopped = self.stopped(request.case.task_class)
+        return request.not_run(stopped, why="stopped") if stopped else None
 
     def _run(self, request: TrialRequest) -> TrialRecord:
         return self._left_out(request) or self._runner_of(request).run(request)

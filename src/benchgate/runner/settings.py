@@ -143,7 +143,6 @@ class RunRequest:
     :param unfinished: name of the folder that a full run has until it is recorded.
     :param recording: what is played in the place of the system.
     :param scoring: returns what scores outputs, and its digest, asked when a trial is run; ``None``: the rubric does.
-    :param stopped: why no other trial begins; empty until then.
     :param processes: of systems, rubric and observer, above level ``none``.
     :param serving: what the class serves to systems; ``None`` if none of them may use it.
     """
@@ -154,7 +153,6 @@ class RunRequest:
     unfinished: str
     recording: Recording | None = None
     scoring: Callable[[], tuple[Scorer, str]] | None = None
-    stopped: list[str] = field(default_factory=list)
     processes: Isolated | None = None
     serving: Serving | None = None
 
