@@ -18,6 +18,7 @@ from benchgate.loader.case_folder import read_case
 from benchgate.models import BenchScore
 from benchgate.runner.run import RunSettings, run_class
 from benchgate.taxonomy import Taxonomy
+from benchgate.trials.calls import CallsHere
 from benchgate.trials.executor import TrialRequest
 from benchgate.trials.trial import TrialRunner
 from benchgate.trials.trial_http import HttpTerms
@@ -237,10 +238,12 @@ def trial(echo):
         terms = HttpTerms(system="s", class_path=echo.path, record=drafts)
         runner = TrialRunner(
             task_class="echo",
-            system=system,
-            score=lambda *_: BenchScore(passed=True, score=1.0),
+            calls=CallsHere(
+                task_class="echo",
+                call=system,
+                rubric=lambda *_: BenchScore(passed=True, score=1.0),
+            ),
             taxonomy=Taxonomy({}),
-            wait=None,
             http=terms,
         )
         return runner.run(TrialRequest.of(case, 0, bench_seed=0, system="s", limit=60))

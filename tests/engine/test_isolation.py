@@ -284,39 +284,22 @@ def test_a_supervisor_that_is_killed_takes_its_trial_with_it(bench, run, tmp_pat
 
 FORGED = """
     import ctypes, json, os
-    from benchgate.trials.executor import RECORDS, TrialRecord, TrialRequest
+    from benchgate.trials.calls import TOLD, Told
     channel = next(n for n in range(3, 99) if os.path.exists(f"/proc/self/fd/{n}"))
-    request = TrialRequest(case=case, system="shout", limit=9.0)
-    record = None
+    forged = None
     FORGERIES
-    if record is not None:
-        told = json.dumps(["result", RECORDS.dump_json(record).decode()])
+    if forged is not None:
+        told = json.dumps(["result", TOLD.dump_json(forged).decode()])
         os.write(channel, told.encode() + b"\\n")
         ctypes.CDLL(None)._exit(0)
 """
 FORGERIES = [
-    ("request.not_run('x', why='stopped')", "not_run", "in its own process: x"),
-    ("request.not_run('y', why='capped', cap_usd=1.0)", "not_run", "in its own process: y"),
-    (
-        "TrialRecord(result=request.result('rubric_error'), output_json=None)",
-        "harness_error",
-        "not for it to say",
-    ),
-    (
-        "TrialRecord(result=request.result('skipped'), output_json=None)",
-        "harness_error",
-        "not for it to say",
-    ),
-    (
-        "TrialRecord(result=request.result('timeout'), output_json=None, violation='no')",
-        "harness_error",
-        "not for it to say",
-    ),
-    (
-        "TrialRecord(result=request.result('unavailable'), output_json=None, retry_after=-1.0)",
-        "harness_error",
-        "not for it to say",
-    ),
+    ("Told(failed='not_run', detail='x')", "not_run", "in its own process: x"),
+    ("Told(failed='rubric_error')", "harness_error", "not for it to say"),
+    ("Told(failed='skipped')", "harness_error", "not for it to say"),
+    ("Told(failed='timeout', violation='no')", "harness_error", "not for it to say"),
+    ("Told(failed='unavailable', retry_after=-1.0)", "harness_error", "not for it to say"),
+    ("Told(failed='unavailable', text='{}')", "harness_error", "is no result"),
 ]
 
 
@@ -325,7 +308,7 @@ def test_a_process_speaks_for_its_own_trial_alone(bench, run):
     for case_id in [*numbered, "07"]:
         bench.case(case_id)
     forged = [
-        f"if case.case_id == '{case_id}': record = {row[0]}" for case_id, row in numbered.items()
+        f"if case.case_id == '{case_id}': forged = {row[0]}" for case_id, row in numbered.items()
     ]
     bench.system(FORGED.replace("FORGERIES", "\n    ".join(forged)))
     report = run()

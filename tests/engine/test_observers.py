@@ -232,6 +232,21 @@ def test_an_observation_that_was_made_is_kept_when_the_next_one_is_unavailable(j
     assert len(judged.trial("01")["observations"]) == 3
 
 
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("interrupted", [1, 2])
+def test_each_stage_is_kept_as_it_ends_and_not_asked_for_again(judged, interrupted, jobs):
+    judged.write("gate.toml", "[run]\nobservations = 3\n")
+    judged.observer(f"if case.case_id == '02' and asked == {interrupted}: raise KeyboardInterrupt")
+    with pytest.raises(KeyboardInterrupt):
+        judged.run(jobs=jobs)
+    assert judged.trial("02")["output"] == {"answer": "Q02"}
+    assert len(judged.trial("02").get("observations", ())) == interrupted - 1
+    report = _report(judged, resume="auto")
+    assert report.complete
+    assert sorted(judged.calls) == ["01", "02", "03"]
+    assert judged.asked().count("02") == 4  # the one that was interrupted had been asked
+
+
 @pytest.mark.parametrize("count", [2, 0, 101, '"three"'])
 def test_the_number_of_observations_is_odd(judged, count):
     judged.write("gate.toml", f"[run]\nobservations = {count}\n")

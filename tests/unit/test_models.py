@@ -20,7 +20,8 @@ from pydantic import ValidationError
 
 from benchgate.ids import trial_seed
 from benchgate.models import BenchCase, BenchScore, FailureMode, TrialResult
-from benchgate.trials.executor import RECORDS, TrialRecord
+from benchgate.trials.calls import TOLD, Told
+from benchgate.trials.executor import TrialRecord
 from benchgate.wire.frozen import freeze_json, thaw_json
 from benchgate.wire.model import WireModel, banned_token
 
@@ -49,8 +50,9 @@ def test_what_code_asks_of_a_result_survives_its_ways_and_is_left_out_if_there_i
     modes = (FailureMode(code="late", error="KeyError"),)
     told = {"why": "capped", "cap_usd": 2.0, "violation": True}
     result = TrialResult(**key, **told, failure_modes=modes)
+    said = Told(failed="timeout", modes=modes, retry_after=1.5)
+    assert TOLD.validate_json(TOLD.dump_json(said), strict=True) == said
     record = TrialRecord(result=result, output_json=None)
-    assert RECORDS.validate_json(RECORDS.dump_json(record), strict=True) == record
     assert pickle.loads(pickle.dumps(record)) == record  # noqa: S301 - our own bytes
     bare = TrialResult(**key, failure_modes=(FailureMode(code="late"),)).model_dump()
     assert not told.keys() & bare.keys()

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from benchgate.errors import SystemUnavailable
 from benchgate.models import TrialResult
-from benchgate.trials.executor import TrialRecord
+from benchgate.trials.executor import Stage, TrialRecord
 from benchgate.trials.pacing import (
     MAX_DELAY,
     MAX_RETRY_AFTER,
@@ -27,7 +27,7 @@ from benchgate.trials.pacing import (
     retry_after,
 )
 
-REQUEST = SimpleNamespace(case=SimpleNamespace(task_class="echo"), then=None)
+REQUEST = SimpleNamespace(case=SimpleNamespace(task_class="echo"), stage=Stage("answer"))
 
 
 @given(st.integers(0, 50))

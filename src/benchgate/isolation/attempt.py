@@ -8,9 +8,9 @@ import os
 import socket
 import sys
 import threading
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.cassettes.shelf import ClassCassettes
@@ -20,22 +20,21 @@ from benchgate.isolation.descendants import forked, keep_open
 from benchgate.isolation.messages import IMPORT, OBSERVER, RUBRIC, Job, Start
 from benchgate.isolation.sandbox import OF_THE_MACHINE, restrict_files
 from benchgate.live.loop import SessionLoop
-from benchgate.models import BenchCase, BenchScore
-from benchgate.trials.executor import RECORDS, TrialRequest
+from benchgate.models import BenchCase
+from benchgate.trials.calls import TOLD, CallsHere, Told
 from benchgate.trials.time_limit import alarm
-from benchgate.trials.trial import TrialRunner
-from benchgate.trials.trial_http import HttpTerms
+from benchgate.trials.trial import contained
+from benchgate.trials.trial_http import HttpTerms, TrialHttp
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from benchgate.trials.containment import WorkFolder
 
     Tell = Callable[[str, Any], None]
 
 GRACE: Final = 1.5
 """Seconds that a call has to end by itself after its limit; with what it takes to kill it, it is over within 2."""
-
-SCORED: Final = BenchScore(passed=True, score=1.0)
-"""Stands for what the rubric, in a process of its own, will say."""
 
 CASE: Final = """{"case_id": "none", "task_class": "none", "disposition": "positive",
 "difficulty": "easy", "source": "curated", "added_at": "2000-01-01T00:00:00Z",
@@ -133,23 +132,24 @@ def _settle(start: Start, folder: str) -> None:
 
 
 def _attempt(start: Start, job: Job, called: Any, tell: Tell) -> str:
-    """Return the record of the trial as JSON; its score is that of the rubric, or stands for it."""
+    """Return what came of the call, as JSON."""
     case, path = BenchCase.model_validate_json(job.case), Path(start.bench)
     record = Path(job.record) if job.record else None
-    output = json.loads(job.output or "null")
-    is_rubric = start.name == RUBRIC
     case._shelf = ClassCassettes(path)  # noqa: SLF001 - not a field: it is no data
     case.usage.told = lambda usage: tell("usage", usage.model_dump(mode="json"))
-    runner = TrialRunner(
-        task_class=path.name,
-        system=(lambda _: output) if is_rubric else called,
-        score=called.score if is_rubric else lambda *_: SCORED,
-        observes=(output,) if start.name == OBSERVER else (),
-        taxonomy=SimpleNamespace(classify=lambda _: ()),  # type: ignore[arg-type] # the session does
-        wait=SessionLoop().wait,
-        work=Path(job.work),
-        http=HttpTerms(system=job.system, class_path=path, record=record, number=job.number),
-    )
+    terms = HttpTerms(system=job.system, class_path=path, record=record, number=job.number)
+    http = TrialHttp(terms, case)
+    calls = CallsHere(task_class=path.name, wait=SessionLoop().wait)
+
+    def ask(work: WorkFolder) -> Told:
+        own = case.working_in(work.path)
+        if start.name == RUBRIC:
+            return replace(calls, rubric=called.score).score(own, str(job.output), job.limit)
+        own._http = http  # noqa: SLF001 - not a field: it is no data
+        if start.name == OBSERVER:
+            return replace(calls, observer=called).observe(own, str(job.output), job.limit)
+        return replace(calls, call=called).answer(own, job.limit)
+
     with alarm(job.limit):
-        told = runner.run(TrialRequest(case=case, system=start.name, limit=job.limit))
-    return RECORDS.dump_json(told).decode()
+        told, _ = contained(ask, job.limit, calls.failed, work=Path(job.work))
+    return TOLD.dump_json(http.ended(told)).decode()

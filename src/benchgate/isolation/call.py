@@ -14,7 +14,7 @@ from typing import IO, TYPE_CHECKING, Final
 from benchgate.isolation.messages import RUBRIC, End, receive
 from benchgate.live.prints import MAX_PRINTED
 from benchgate.models import FailureMode
-from benchgate.trials.executor import RECORDS, FailedElsewhere, TrialRecord
+from benchgate.trials.calls import TOLD, Told
 from benchgate.wire.parsing import read_json
 from benchgate.wire.plain import MAX_OUTPUT_BYTES
 from benchgate.wire.usage import Usage
@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from benchgate.isolation.messages import Job
-    from benchgate.models import Outcome
-    from benchgate.trials.executor import TrialRequest
+    from benchgate.models import BenchCase, Outcome
 
 ROOM: Final = 4 * MAX_OUTPUT_BYTES
 """Bytes that a process may send: its output, escaped once more, and what it has used."""
@@ -34,22 +33,27 @@ PATIENCE: Final = 10.0
 
 
 class Call:
-    """One process, from its start to the end of all that it has started; then ``end`` says how that was."""
+    """
+    One process, from its start to the end of all that it has started; then ``end`` says how that was.
 
-    def __init__(self, request: TrialRequest, job: Job) -> None:
-        self._request = request
+    :param name: of the system or of who judges.
+    :param case: whose meter is told what the process uses.
+    """
+
+    def __init__(self, name: str, case: BenchCase, job: Job) -> None:
+        self._case = case
         self._job = job
+        self._is_rubric = name == RUBRIC
         self._called = False
         self._told: str | None = None
-        self._failed: Outcome = "rubric_error" if request.system == RUBRIC else "harness_error"
+        self._failed: Outcome = "rubric_error" if self._is_rubric else "harness_error"
         self.end = End(is_ready=False)
 
-    def run(self, watcher: socket.socket, prints: IO[bytes]) -> TrialRecord:
+    def run(self, watcher: socket.socket, prints: IO[bytes]) -> Told:
         """
         Have it run, and return what it says.
 
         :param prints: a file for what it prints.
-        :raises FailedElsewhere: it has no output, and no score.
         """
         prints.seek(0)
         prints.truncate()
@@ -78,7 +82,7 @@ class Call:
         if self.end.status != 0 or self._told is None:
             fault = fault or self._without_result()
         if not self._called:
-            raise FailedElsewhere(self._request.not_run(f"before it was called: {fault}"))
+            return Told(failed="not_run", detail=f"before it was called: {fault}")
         return self._believed(fault)
 
     def _without_result(self) -> str:
@@ -96,7 +100,7 @@ class Call:
             if self._told is not None:
                 raise ValueError("it said something after its result")
             if kind == "usage":
-                self._request.case.usage.include(Usage.of(value))
+                self._case.usage.include(Usage.of(value))
             self._called = True
             self._told = value if kind == "result" else None
 
@@ -120,26 +124,36 @@ class Call:
                     yield last
                 return
 
-    def _believed(self, fault: str) -> TrialRecord:
+    def _believed(self, fault: str) -> Told:
         """Return what a process says that ended well, and said one thing that was its own to say."""
-        is_rubric = self._request.system == RUBRIC
-        own = {self._failed, "scored", "timeout", "unavailable"}
-        if not is_rubric:
-            own.add("not_run")
+        told = Told()
         try:
-            record = RECORDS.validate_json(str(self._told), strict=True)
-            said, waits = record.result, record.retry_after or 0.0
-            is_own = said.outcome in own and (is_rubric or not record.violation)
-            if not (is_own and 0 <= waits < math.inf):
-                fault = fault or f"{said.outcome} is not for it to say"
+            told = TOLD.validate_json(str(self._told), strict=True)
+            if not self._is_whole(told):
+                fault = fault or "what it says is no result"
+            if not self._is_own(told):
+                fault = fault or f"{told.failed} is not for it to say"
         except ValueError:
             fault = fault or "what it says is no result"
         if fault:
             mode = FailureMode(code=self._failed, detail=f"in its own process: {fault}")
-            result = self._request.result(self._failed, failure_modes=(mode,))
-            record = TrialRecord(result=result, output_json=None)
-        if record.result.outcome == "not_run":  # whose reasons are the session's
-            record = self._request.not_run(f"in its own process: {record.result.detail}")
-        if record.result.outcome != "scored":
-            raise FailedElsewhere(record)
-        return record
+            return Told(failed=self._failed, modes=(mode,))
+        if told.failed == "not_run":
+            return Told(failed="not_run", detail=f"in its own process: {told.detail}")
+        return told
+
+    def _is_whole(self, told: Told) -> bool:
+        """Whether a call that ended well has what it was made for, and no other has: a score or a text."""
+        needs = (self._is_rubric, not self._is_rubric)
+        if told.failed is not None:
+            needs = (False, False)
+        return needs == (told.score is not None, told.text is not None)
+
+    def _is_own(self, told: Told) -> bool:
+        """Whether a process says of itself alone what it can know."""
+        own = {None, self._failed, "timeout", "unavailable"}
+        if not self._is_rubric:
+            own.add("not_run")
+        speaks_for_itself = self._is_rubric or not told.violation
+        waits = told.retry_after or 0.0
+        return told.failed in own and speaks_for_itself and 0 <= waits < math.inf

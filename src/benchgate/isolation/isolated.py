@@ -37,16 +37,15 @@ from benchgate.loader.systems import (
     source_of,
 )
 from benchgate.registry import FLOORS
-from benchgate.trials.executor import FailedElsewhere, TrialRecord, TrialRequest
+from benchgate.trials.calls import CallsHere, Told
 from benchgate.wire.files import MAX_TREE_BYTES, file_sha256
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from benchgate.loader.loaded_class import LoadedClass
-    from benchgate.models import BenchCase
+    from benchgate.models import BenchCase, Outcome
     from benchgate.registry import SystemEntry
-    from benchgate.trials.trial import TrialRunner
 
 PASSED: Final = (
     "PATH LANG LANGUAGE TZ TERM VIRTUAL_ENV LD_LIBRARY_PATH PYTHONHASHSEED SSL_CERT_FILE SSL_CERT_DIR "
@@ -160,26 +159,15 @@ class Isolated:
             needs_served=declared.needs_served,
         )
 
-    def around(
-        self, runner: TrialRunner, system: str, limit: Callable[[BenchCase], float]
-    ) -> TrialRunner:
-        """Return what runs trials of a system, observes and scores them, in processes of their own."""
+    def calls(
+        self, system: str, left: Callable[[float], float] = lambda limit: limit
+    ) -> CallsApart:
+        """
+        Return what calls a system, the observer and the rubric.
 
-        def called(case: BenchCase) -> Any:
-            return self._produced(system, case, limit(case))
-
-        def job(case: BenchCase, output: Mapping[str, Any]) -> Job:
-            told, work = case.model_dump_json(), str(case.work_path)
-            return Job(case=told, limit=limit(case), work=work, output=json.dumps(output))
-
-        def observe(case: BenchCase, output: Mapping[str, Any]) -> Any:
-            return self._returned(OBSERVER, case, job(case, output), self._judged)
-
-        def score(case: BenchCase, output: Mapping[str, Any]) -> object:
-            return self._scored(case, job(case, output))
-
-        observer = runner.observer and runner.observer._replace(call=observe)
-        return replace(runner, system=called, score=score, alone=False, observer=observer)
+        :param left: returns how many seconds a call has, by the limit of its trial.
+        """
+        return CallsApart(self, system, left)
 
     @property
     def is_spent(self) -> bool:
@@ -332,76 +320,99 @@ class Isolated:
         finally:
             self._idle[name].put(slot)
 
-    def _produced(self, system: str, case: BenchCase, limit: float) -> Any:
-        request = TrialRequest(case=case, system=system, limit=limit)
+    def answered(self, system: str, case: BenchCase, limit: float) -> Told:
+        """Return what a system says, in a slot that has imported it."""
         with self._slot(system) as slot:
-            self._check_deaths(request)
+            if self._deaths >= MOST_DEATHS:
+                return Told(
+                    failed="not_run", detail=f"its process died {MOST_DEATHS} times in a row"
+                )
             if not slot.is_ready:
                 declared, fault = self._imported(slot)
                 if declared is None:
                     self._deaths += 1
                 if declared != self._declared[system]:
                     fault = fault or "it declares something else than when the run began"
-                    raise FailedElsewhere(request.not_run(f"it was imported again: {fault}"))
+                    return Told(failed="not_run", detail=f"it was imported again: {fault}")
             try:
                 return self._in_its_folder(slot, system, case, limit)
             except OSError as error:
-                raise FailedElsewhere(request.not_run(f"its folder: {error}")) from error
+                return Told(failed="not_run", detail=f"its folder: {error}")
 
-    def _in_its_folder(self, slot: Slot, system: str, case: BenchCase, limit: float) -> Any:
+    def _in_its_folder(self, slot: Slot, system: str, case: BenchCase, limit: float) -> Told:
         with scratch(slot.folder, self._sweeper) as folder:
             work = folder / "home" / "work"
             own = handed(case, folder).model_dump_json()
             job = Job(case=own, limit=limit, work=str(work), folder=str(folder))
-
-            def called(request: TrialRequest, job: Job) -> TrialRecord:
-                call = Call(request, job)
-                try:
-                    return call.run(slot.watcher, slot.prints)
-                finally:
-                    slot.is_ready = call.end.is_ready
-                    self._deaths = self._deaths + 1 if call.end.status is None else 0
-
-            output = self._returned(system, case, job, called)
-            if case.work_path is not None:
+            call = Call(system, case, with_http(job, case))
+            try:
+                told = call.run(slot.watcher, slot.prints)
+            finally:
+                slot.is_ready = call.end.is_ready
+                self._deaths = self._deaths + 1 if call.end.status is None else 0
+            if told.failed is None and case.work_path is not None:
                 hand_back(work, case.work_path, most_disk(self._bench.run.limits or {}))
-        return output
+        return told
 
-    def _returned(
-        self,
-        name: str,
-        case: BenchCase,
-        job: Job,
-        called: Callable[[TrialRequest, Job], TrialRecord],
-    ) -> Any:
-        """Return what a system or an observer returned, which asks by HTTP on the terms of its trial."""
-        http: Any = case._http  # noqa: SLF001 - not a field: it is no data
-        terms = http.terms
-        own = {"record": terms.record and str(terms.record), "number": terms.number}
-        request = TrialRequest(case=case, system=name, limit=job.limit)
-        told = called(request, replace(job, system=terms.system, **own))
-        http.told = told.result
-        return json.loads(told.output_json or "null")
-
-    def _judged(self, request: TrialRequest, job: Job) -> TrialRecord:
-        judge = request.system
+    def judged(self, judge: str, case: BenchCase, job: Job) -> Told:
+        """Return what the rubric or the observer says."""
         if self._ended[judge] >= MOST_OF_A_JUDGE:
             why = f"its process was ended {MOST_OF_A_JUDGE} times by somebody else"
-            raise FailedElsewhere(request.not_run(f"{judge} is not asked any more: {why}"))
-        call, prints = Call(request, job), self._prints.get()
+            return Told(failed="not_run", detail=f"{judge} is not asked any more: {why}")
+        call, prints = Call(judge, case, job), self._prints.get()
         try:
             return call.run(self._judges[judge], prints)
         finally:
             self._prints.put(prints)
             self._ended[judge] += call.end.is_unexplained
 
-    def _scored(self, case: BenchCase, job: Job) -> object:
-        request = TrialRequest(case=case, system=RUBRIC, limit=job.limit)
-        return self._judged(request, job).result.score
 
-    def _check_deaths(self, request: TrialRequest) -> None:
-        if self._deaths >= MOST_DEATHS:
-            raise FailedElsewhere(request.not_run(f"its process died {MOST_DEATHS} times in a row"))
+@dataclass(frozen=True, slots=True)
+class CallsApart:
+    """
+    Calls a system, and the observer and the rubric of its class, each in a process of its own.
+
+    :param left: returns how many seconds a call has, by the limit of its trial.
+    """
+
+    processes: Isolated
+    system: str
+    left: Callable[[float], float]
+
+    def answer(self, case: BenchCase, limit: float) -> Told:
+        """Have the system answer, within some seconds."""
+        return with_told(case, self.processes.answered(self.system, case, self.left(limit)))
+
+    def observe(self, case: BenchCase, output: str, limit: float) -> Told:
+        """Have an output observed once."""
+        job = with_http(self._job(case, output, limit), case)
+        return with_told(case, self.processes.judged(OBSERVER, case, job))
+
+    def score(self, case: BenchCase, output: str, limit: float) -> Told:
+        """Have an output scored."""
+        return self.processes.judged(RUBRIC, case, self._job(case, output, limit))
+
+    def failed(self, error: BaseException, outcome: Outcome) -> Told:
+        """Return what came of calls that an exception ended between two of them."""
+        return CallsHere(task_class="").failed(error, outcome)
+
+    def _job(self, case: BenchCase, output: str, limit: float) -> Job:
+        told, work = case.model_dump_json(), str(case.work_path)
+        return Job(case=told, limit=self.left(limit), work=work, output=output)
+
+
+def with_http(job: Job, case: BenchCase) -> Job:
+    """Return a job that asks by HTTP on the terms of the trial of a case."""
+    terms = case._http.terms  # type: ignore[union-attr]  # noqa: SLF001 - not a field: it is no data
+    record = terms.record and str(terms.record)
+    return replace(job, system=terms.system, record=record, number=terms.number)
+
+
+def with_told(case: BenchCase, told: Told) -> Told:
+    """Note what a process says of the HTTP of a trial, if it ended well."""
+    if told.failed is None:
+        case._http.told = told  # type: ignore[union-attr]  # noqa: SLF001 - not a field: it is no data
+    return told
 
 
 def check_level(level: str) -> None:

@@ -30,7 +30,7 @@ GRACE: Final = 0.2
 
 
 class _Closed(BaseException):
-    """Ends a trial that waits to be tried again while everything ends."""
+    """Ends a trial that waits to be tried again or observed, when it was given up or everything ends."""
 
 
 @dataclass(eq=False, slots=True)
@@ -168,8 +168,10 @@ class LiveExecutor:
                     return job
 
     def _pause(self, job: _Job, seconds: float, following: TrialRequest | None = None, /) -> None:
-        if following is not None:
-            job.request = following
+        with self._changed:
+            if job not in self._running:  # given up: nobody waits for what it would come to
+                raise _Closed
+            job.request = following or job.request
         self._limit(job, math.inf)
         if self._closing.wait(seconds):
             raise _Closed

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from benchgate.pytest_plugin.ahead import CaseRun
     from benchgate.runner.settings import RunRequest
+    from benchgate.trials.calls import Scorer
     from benchgate.trials.executor import TrialRecord, TrialRequest
-    from benchgate.trials.trial import Scorer
 
 
 TRACEBACK: Final = "benchgate-traceback"

@@ -19,9 +19,11 @@ from benchgate.live.prints import PrintRouter
 from benchgate.loader.case_digest import files_digest
 from benchgate.loader.imports import PACKAGE, BenchFinder, forget
 from benchgate.loader.loaded_class import alone, load_class
+from benchgate.loader.observer import never
 from benchgate.loader.systems import find_system
 from benchgate.registry import TaskClassRegistry, slug
 from benchgate.remote.attempt import unpack
+from benchgate.trials.calls import CallsHere
 from benchgate.trials.containment import removed
 from benchgate.trials.executor import TrialRequest
 from benchgate.trials.trial import TrialRunner
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
     from benchgate.loader.systems import NamedSystem
     from benchgate.models import BenchCase
     from benchgate.remote.attempt import Apart, Attempt, SentClass
+    from benchgate.trials.calls import Calls
 
     Systems = Mapping[str, Mapping[str, str | None]]
     Key = tuple[str, Apart | None]
@@ -65,7 +68,7 @@ class _TimeLeft:
         self._limit = limit
         self._ends: float | None = None
 
-    def __call__(self, _: BenchCase) -> float:
+    def __call__(self, _: float) -> float:
         if self._ends is None:
             self._ends = time.monotonic() + self._limit
             return self._limit
@@ -171,6 +174,7 @@ class WorkerBench:
             system=system.name,
             limit=attempt.limit,
             side=attempt.side,
+            observations=self._observations,
             then=attempt.then,
         )
 
@@ -184,20 +188,31 @@ class WorkerBench:
     def runner(self, system: NamedSystem, limit: float) -> TrialRunner:
         """Return what runs a trial of a system; ``limit``: of the whole trial, where its calls are apart."""
         bench = self._class
-        runner = TrialRunner(
+        observer = bench.observer()
+        calls: Calls = CallsHere(
             task_class=bench.name,
-            system=system.call,
-            score=bench.rubric.score,
-            taxonomy=bench.taxonomy,
+            call=system.call,
+            rubric=bench.rubric.score,
+            observer=observer.call if observer else never,
             wait=self._loop.wait,
-            alone=self._threads == 1,
-            observer=bench.observer(),
+            masker=bench.masker,
+        )
+        if self._processes is not None:
+            calls = self._processes.calls(system.name, _TimeLeft(limit))
+        return TrialRunner(
+            task_class=bench.name,
+            calls=calls,
+            taxonomy=bench.taxonomy,
+            alone=self._threads == 1 and self._processes is None,
+            observer=observer and observer.identity,
             http=HttpTerms(system=system.name, class_path=bench.path),
             masker=bench.masker,
         )
-        if self._processes is None:
-            return runner
-        return self._processes.around(runner, system.name, _TimeLeft(limit))
+
+    @property
+    def _observations(self) -> int:
+        observer = self._class.observer()
+        return observer.identity.observations if observer else 0
 
     @property
     def is_apart(self) -> bool:

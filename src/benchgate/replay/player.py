@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from benchgate.errors import Unreadable
 from benchgate.ids import run_id
@@ -48,16 +48,16 @@ class Player:
         if file.result.outcome not in {"scored", "rubric_error"} and not record.awaits_score:
             return replace(record, scorer=None)
         if self.recording.is_observed_again:
-            anew = {"observed": self._known(file), "http_sha256": None}
+            anew: dict[str, Any] = {"observed": self._known(file), "http_sha256": None}
+            anew |= {"outcome": "unavailable", "score": None}  # it is not scored yet
             result = record.result.model_copy(update=anew)
             record = replace(record, result=result, observations=())
-        return replace(request, then=record, is_played=True)
+        return request.after(record)
 
     def run(self, request: TrialRequest) -> TrialRecord:
         """Observe and score what was recorded of a trial; it has the duration and the attempts that it had."""
         again, played = self.runner.run(request), request.then
-        is_compared = request.is_played and not self.recording.is_observed_again
-        if not is_compared or played is None or played.result.outcome != "scored":
+        if played is None or played.result.outcome != "scored":
             return again
         then = played.result
         if then.left_files:

@@ -106,15 +106,18 @@ class Lanes:
 
     :param workers: processes that share rate and cap with this one.
     :param executor: returns what runs the trials of a lane.
+    :param keep: keeps each stage of a trial that goes on.
     """
 
     def __init__(
         self,
         workers: int,
         executor: Callable[[LaneTerms, Pacing, Spending], TrialExecutor | None],
+        keep: Callable[[TrialRecord, TrialRequest], object] = lambda *_: None,
     ) -> None:
         self._workers = workers
         self._executor = executor
+        self._keep = keep
         self._turns: dict[int | None, Turns] = {}
         self._spendings: dict[float | None, Spending] = {}
         self._lanes: dict[LaneTerms, Lane] = {}
@@ -123,7 +126,8 @@ class Lanes:
         """Return the lane of these terms, which is made when it is first asked for."""
         if terms not in self._lanes:
             spending = self._spending(terms.max_cost_usd)
-            pacing = Pacing(terms.retries, self._turns_at(terms.max_rpm), spending.affords)
+            turns = self._turns_at(terms.max_rpm)
+            pacing = Pacing(terms.retries, turns, spending.affords, self._keep)
             executor = self._executor(terms, pacing, spending)
             self._lanes[terms] = Lane(pacing, spending, executor)
         return self._lanes[terms]

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchgate.errors import ArtifactError
 from benchgate.ids import SCORE
-from benchgate.loader.observer import ClassObserver, never
 from benchgate.results.folder import CASES, Results
+from benchgate.trials.calls import CallsHere
 from benchgate.trials.executor import TrialRequest
 from benchgate.trials.inputs import MODIFIED
 from benchgate.trials.trial import TrialRunner
@@ -84,11 +84,9 @@ def _doubts(planned: PlannedTrials, folder: Path, side: Side, rule: Rule) -> Ite
     bench, observer = planned.bench, planned.observer
     runner = TrialRunner(
         task_class=bench.name,
-        system=never,
-        score=bench.rubric.score,
+        calls=CallsHere(task_class=bench.name, rubric=bench.rubric.score),
         taxonomy=bench.taxonomy,
-        wait=never,
-        observer=None if observer is None else ClassObserver(never, observer),
+        observer=observer,
     )
     results = Results.of_run(folder)
     is_checked = rule.otherwise == "refused"

@@ -16,9 +16,11 @@ from benchgate.live.executor import LiveExecutor
 from benchgate.live.loop import SessionLoop
 from benchgate.live.prints import PrintRouter
 from benchgate.loader.loaded_class import alone
+from benchgate.loader.observer import never
 from benchgate.replay.player import Player
 from benchgate.results.folder import Results, costs_before
 from benchgate.runner.lane import Lanes, LaneTerms, connected
+from benchgate.trials.calls import CallsHere
 from benchgate.trials.executor import TrialRecord, TrialRequest, ended
 from benchgate.trials.time_limit import TrialTimeout, sleep_unlimited
 from benchgate.trials.trial import TrialRunner
@@ -32,11 +34,11 @@ if TYPE_CHECKING:
     from benchgate.remote.cluster import Cluster
     from benchgate.runner.lane import Lane
     from benchgate.runner.settings import RunRequest
+    from benchgate.trials.calls import Calls, Waiter
     from benchgate.trials.executor import TrialExecutor
     from benchgate.trials.pacing import Pacing
     from benchgate.trials.spending import Spending
     from benchgate.trials.time_limit import Backstop
-    from benchgate.trials.trial import Waiter
 
 
 class _ServedClass:
@@ -59,6 +61,12 @@ class _ServedClass:
         """The digest of what scores."""
         return self.run.scored_by()[1]
 
+    @cached_property
+    def observations(self) -> int:
+        """How often each output is observed."""
+        observer = self.run.observed_by()
+        return observer.identity.observations if observer else 0
+
     def runner(
         self, side: Side, wait: Waiter, is_timeout: Callable[[BaseException], bool]
     ) -> TrialRunner | Player:
@@ -78,20 +86,26 @@ class _ServedClass:
         drafts = None
         if run.recorder is not None and run.settings.out is not None:
             drafts = run.recorder.drafts(run.settings.out)
-        runner = TrialRunner(
+        calls: Calls = CallsHere(
             task_class=bench.name,
-            system=system.call,
-            score=score,
-            taxonomy=bench.taxonomy,
+            call=system.call,
+            rubric=score,
+            observer=observer.call if observer else never,
             wait=wait,
-            alone=self.lane.executor is None,
-            observer=observer,
-            http=HttpTerms(system=system.name, class_path=bench.path, record=drafts),
             is_timeout=is_timeout,
             masker=bench.masker,
         )
         if run.processes is not None:
-            runner = run.processes.around(runner, system.name, run.settings.limit)
+            calls = run.processes.calls(system.name)
+        runner = TrialRunner(
+            task_class=bench.name,
+            calls=calls,
+            taxonomy=bench.taxonomy,
+            alone=self.lane.executor is None,
+            observer=observer and observer.identity,
+            http=HttpTerms(system=system.name, class_path=bench.path, record=drafts),
+            masker=bench.masker,
+        )
         if run.recording is None:
             return runner
         judge = None
@@ -169,7 +183,7 @@ class TrialService:
         if cluster is not None:
             self.notes += cluster.notes
             self.window = max(self.window, 4 * cluster.jobs)
-        lanes = Lanes(self._workers, partial(self._executor, own, cluster))
+        lanes = Lanes(self._workers, partial(self._executor, own, cluster), self.keep)
         for name, run in self._runs.items():
             self.notes += run.notes()
             level = run.settings.isolation
@@ -246,6 +260,7 @@ class TrialService:
             checkpoint=system.handed(),
             served=run.served(case, side),
             side=side,
+            observations=self._classes[case.task_class].observations,
             starts=f"{self._starts}/{uuid4().hex}" if self._starts else None,
         )
 

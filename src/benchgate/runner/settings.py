@@ -44,8 +44,8 @@ if TYPE_CHECKING:
     from benchgate.registry import System
     from benchgate.replay.recording import Recording
     from benchgate.training.checkpoints import Checkpoints
+    from benchgate.trials.calls import Scorer
     from benchgate.trials.planned import PlannedTrials
-    from benchgate.trials.trial import Scorer
     from benchgate.wire.shard import Shard
 
 

@@ -6,16 +6,26 @@ import math
 import os
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
-from pathlib import Path  # noqa: TC003 - RECORDS reads it
-from typing import TYPE_CHECKING, Any, Final, Protocol
-
-from pydantic import TypeAdapter
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 from benchgate.ids import TrialKey, trial_seed
 from benchgate.models import FailureMode, TrialResult
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from benchgate.models import BenchCase, HandedCheckpoint, Outcome, Side, WhyNotRun
+
+
+class Stage(NamedTuple):
+    """
+    A stage of a trial: its system answers, its output is observed, perhaps several times, and scored.
+
+    :param number: of the observation, from 1.
+    """
+
+    kind: Literal["answer", "observe", "score"]
+    number: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,8 +39,8 @@ class TrialRequest:
     :param limit: in seconds, from the start of the trial, not from its submission.
     :param starts: a file in which whoever starts the trial notes that by a byte, if it is there.
     :param side: ``baseline`` for the system that the candidate is compared with, where both run in one session.
+    :param observations: how often its output is to be observed before it is scored.
     :param then: what is done of it: the system has answered, and may be observed; ``None``: nothing is.
-    :param is_played: whether that is in a recording, so that nothing is lost if it is not kept.
     """
 
     case: BenchCase
@@ -38,12 +48,20 @@ class TrialRequest:
     limit: float
     side: Side = "candidate"
     starts: str | None = None
+    observations: int = 0
     then: TrialRecord | None = field(default=None, compare=False)
-    is_played: bool = field(default=False, compare=False)
+
+    @property
+    def stage(self) -> Stage:
+        """What is done next."""
+        if self.then is None:
+            return Stage("answer")
+        done = len(self.then.observations)
+        return Stage("observe", done + 1) if done < self.observations else Stage("score")
 
     def after(self, record: TrialRecord) -> TrialRequest:
         """Return what is left to run when this is done of the trial."""
-        return replace(self, then=record, is_played=False)
+        return replace(self, then=record)
 
     @property
     def key(self) -> TrialKey:
@@ -87,9 +105,9 @@ class TrialRequest:
         why: WhyNotRun | None = None,
         cap_usd: float | None = None,
     ) -> TrialRecord:
-        """Return what is recorded if nobody runs it; what its system has answered is kept."""
-        if self.then is not None and not self.is_played:
-            return self.then.unobserved(detail)
+        """Return what is recorded if nobody runs it; of one that had begun, what its system has answered is kept."""
+        if self.then is not None and why not in {"capped", "stopped"}:
+            return self._later(self.then, detail)
         told = {"detail": detail, "why": why, "cap_usd": cap_usd}
         result = self.result("not_run", retries=retries, **told)
         return TrialRecord(result=result, output_json=None)
@@ -97,10 +115,16 @@ class TrialRequest:
     def timed_out(self) -> TrialRecord:
         """Return what is recorded if it was given up at its time limit; that of an observer is not its system's."""
         if self.then is not None:
-            return self.then.unobserved(f"neither observed nor scored within {self.limit:g} s")
+            return self._later(self.then, f"neither observed nor scored within {self.limit:g} s")
         mode = FailureMode(code="timeout", detail=f"timed out after {self.limit:g} s")
         result = self.result("timeout", failure_modes=(mode,), duration_seconds=self.limit)
         return TrialRecord(result=result, output_json=None)
+
+    def _later(self, then: TrialRecord, why: str) -> TrialRecord:
+        """Return the record of a trial whose output is kept, to be observed or scored by another run."""
+        new = {"outcome": "unavailable", "detail": why, "violation": False}
+        result = then.result.model_copy(update=new | {"score": None, "failure_modes": ()})
+        return replace(then, result=result, retry_after=math.inf)
 
     def answered(self, record: TrialRecord) -> TrialRecord:
         """Return the record of an executor; a result that is invalid or of another trial is refused: not run."""
@@ -135,7 +159,6 @@ class TrialRecord:
     :param file_sha256: SHA-256 of its file, if that is written already.
     :param worker: address of the worker that ran it, if this is not a process of the session.
     :param observations: of the output, each as JSON text.
-    :param goes_on: the trial is not over: its output is to be observed next, or once more.
     """
 
     result: TrialResult
@@ -148,26 +171,11 @@ class TrialRecord:
     file_sha256: str | None = None
     worker: str | None = None
     observations: tuple[str, ...] = ()
-    goes_on: bool = False
 
     @property
     def awaits_score(self) -> bool:
-        """Whether a system answered, and what scores its outputs was unavailable."""
+        """Whether a system answered, and its output is not scored yet."""
         return self.result.outcome == "unavailable" and self.output_json is not None
-
-    def unobserved(self, why: str) -> TrialRecord:
-        """Return the record of a trial whose output is kept, to be observed later."""
-        new = {"outcome": "unavailable", "detail": why, "violation": False}
-        result = self.result.model_copy(update=new | {"score": None, "failure_modes": ()})
-        return replace(self, result=result, goes_on=False, retry_after=math.inf)
-
-
-class FailedElsewhere(Exception):
-    """What a process of its own ran has failed there; its argument is the record of that."""
-
-
-RECORDS: Final = TypeAdapter(TrialRecord)
-"""Writes and reads records as JSON."""
 
 
 def ended(record: TrialRecord) -> Future[TrialRecord]:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from benchgate.models import TrialResult
-    from benchgate.trials.executor import TrialRecord, TrialRequest
+    from benchgate.trials.executor import Stage, TrialRecord, TrialRequest
 
 
 FIRST_DELAY: Final = 1.0
@@ -66,14 +66,20 @@ class Pacing:
 
     :param retries: further attempts of a trial whose system was unavailable.
     :param affords: whether a further one may be paid for, after those that had this result.
+    :param keep: keeps what is done of a trial that goes on, so that it is not asked and paid for again.
     """
 
     def __init__(
-        self, retries: int, turns: Turns, affords: Callable[[TrialResult], bool] = lambda _: True
+        self,
+        retries: int,
+        turns: Turns,
+        affords: Callable[[TrialResult], bool] = lambda _: True,
+        keep: Callable[[TrialRecord, TrialRequest], object] = lambda *_: None,
     ) -> None:
         self._retries = retries
         self._turns = turns
         self._affords = affords
+        self._keep = keep
         self._violations: dict[str, str] = {}
 
     def run(
@@ -84,18 +90,19 @@ class Pacing:
         while True:
             if wait := self._turns.take():
                 pause(wait)
-            record = self._begun(run, request)
-            is_over = tried == self._retries or not _is_to_be_tried(record, request.then)
-            if request.then is not None or record.goes_on:
+            record, stage = self._begun(run, request), request.stage
+            if record.awaits_score:
                 request = request.after(record)  # with what it has used
-            if record.goes_on:
+            if request.stage.kind == "observe" and request.stage != stage:
                 pause(0.0, request)  # it has the whole limit again
+                self._keep(record, request)
                 tried = 0
-            elif is_over or not self._affords(record.result):
+                continue
+            is_over = tried == self._retries or not _is_to_be_tried(record, request.stage, stage)
+            if is_over or not self._affords(record.result):
                 break
-            else:
-                pause(delay(tried, record.retry_after), request)
-                tried, retries = tried + 1, retries + 1
+            pause(delay(tried, record.retry_after), request)
+            tried, retries = tried + 1, retries + 1
         if not retries:
             return record
         retries += record.result.retries  # of a worker that was lost
@@ -112,11 +119,9 @@ class Pacing:
         return record
 
 
-def _is_to_be_tried(record: TrialRecord, then: TrialRecord | None) -> bool:
-    """Whether a system or an observer was unavailable, and not what scores; ``then`` is what was done before."""
-    is_new = then is None or record.observations != then.observations
-    is_scoring = record.output_json is not None and is_new
-    is_away = record.result.outcome == "unavailable" and not is_scoring
+def _is_to_be_tried(record: TrialRecord, left: Stage, stage: Stage) -> bool:
+    """Whether a system or an observer was unavailable, and not what scores: then more is done of the trial."""
+    is_away = record.result.outcome == "unavailable" and left == stage
     return is_away and (record.retry_after or 0) <= MAX_RETRY_AFTER
 
 

@@ -1,57 +1,72 @@
-"""One trial of one case: run the system, score its output, and turn whatever happens into a result."""
+"""One trial of one case: a system answers, its output is observed and scored, and what happens is a result."""
 
 from __future__ import annotations
 
 import json
 import math
-import os
-import sys
-import sysconfig
 import time
-from collections.abc import Awaitable, Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from inspect import isawaitable
-from pathlib import Path
-from traceback import walk_tb
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
-from pydantic import ValidationError
-
-from benchgate.errors import MAX_MESSAGE, EvalError, RubricViolation, excerpt
-from benchgate.models import BenchScore, FailureMode
+from benchgate.models import BenchScore, Observed
+from benchgate.trials.calls import Told
 from benchgate.trials.containment import WorkFolder, process_kept, signals_kept
-from benchgate.trials.executor import FailedElsewhere, TrialRecord
-from benchgate.trials.observing import Observing, combined, without_usage
-from benchgate.trials.pacing import is_unavailable, retry_after
-from benchgate.trials.time_limit import TrialTimeout, time_left
+from benchgate.trials.executor import TrialRecord
+from benchgate.trials.inputs import MODIFIED
+from benchgate.trials.observing import FINGERPRINT, combined
+from benchgate.trials.time_limit import time_left
 from benchgate.trials.trial_http import TrialHttp
-from benchgate.wire.plain import output_json
+from benchgate.wire.canonical import sha256_hex
+from benchgate.wire.frozen import freeze_json
+from benchgate.wire.secrets import Masked
+from benchgate.wire.usage import total
 
 if TYPE_CHECKING:
-    from benchgate.loader.observer import ClassObserver
-    from benchgate.models import BenchCase, Outcome
-    from benchgate.registry import System
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from benchgate.models import BenchCase, FailureMode, Observer, Outcome, TrialResult
     from benchgate.taxonomy import Taxonomy
+    from benchgate.trials.calls import Calls
     from benchgate.trials.executor import TrialRequest
     from benchgate.trials.trial_http import HttpTerms
     from benchgate.wire.secrets import Masker
 
 
-FOREIGN: Final = tuple(
-    f"{path}{os.sep}"
-    for path in (
-        Path(__file__).parents[1],
-        *(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")),
-    )
-)
-"""Folders of benchgate, of Python's library and of installed packages."""
+def contained(
+    ask: Callable[[WorkFolder], Told],
+    limit: float,
+    failed: Callable[[BaseException, Outcome], Told],
+    *,
+    alone: bool = True,
+    work: Path | None = None,
+) -> tuple[Told, float]:
+    """
+    Make calls that share a work folder and leave no trace in this process.
 
-Scorer = Callable[["BenchCase", Mapping[str, Any]], object]
+    The caller sets the alarm; calls that caught it and ran on are still over their limit. Only KeyboardInterrupt
+    propagates.
 
-
-Waiter = Callable[[Awaitable[Any], float], Any]
-"""Runs what an async system returned on an event loop, for at most some seconds."""
+    :param failed: see :class:`~benchgate.trials.calls.Calls`.
+    :param alone: one trial at a time runs in this process, so that what the process has once can be kept for it.
+    :param work: the folder that is ``work_path``, which is left when they are over; by default a fresh one.
+    :returns: what came of them, and how many seconds they took.
+    """
+    started, left = time.perf_counter(), time_left(limit)
+    try:
+        with (
+            WorkFolder(alone=alone, path=work) as folder,
+            process_kept() if alone else nullcontext(),
+            signals_kept() if alone else nullcontext(),
+        ):
+            told = ask(folder)
+    except BaseException as error:  # the alarm rang between two calls, or the clean-up failed
+        told = failed(error, "harness_error")
+    duration = time.perf_counter() - started
+    if duration >= left:
+        told = Told(failed="timeout")
+    return told, duration
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,293 +74,211 @@ class TrialRunner:
     """
     Runs trials of one task class with one system. Used by pytest and the command line, so that both record the same.
 
-    :param score: the rubric's ``score``, or a hook in its place.
-    :param wait: runs what an async system returns.
-    :param alone: one trial at a time runs in this process, so that what the process has once can be kept for it.
-    :param work: the folder that is ``work_path``, which is left when the trial is over; by default a fresh one.
+    :param calls: the system, the observer and the rubric.
+    :param alone: see :func:`contained`.
     :param http: what is done with the requests of the system's own HTTP clients.
-    :param observer: what observes outputs, each observation in an attempt of its own; ``None``: nothing does.
-    :param observes: an output, if the system is an observer in a process of its own, and is handed the whole case.
-    :param is_timeout: recognises the exception with which the caller's alarm ends a trial.
+    :param observer: what observes outputs, as a record says it; ``None``: nothing does.
     :param masker: takes keys out of all that the trial says; ``None``: whoever reads what it says does so.
     """
 
     task_class: str
-    system: System
-    score: Scorer
+    calls: Calls
     taxonomy: Taxonomy
-    wait: Waiter
     alone: bool = True
-    work: Path | None = None
     http: HttpTerms | None = None
-    observer: ClassObserver | None = None
-    observes: tuple[object, ...] = ()
-    is_timeout: Callable[[BaseException], bool] = lambda error: isinstance(error, TrialTimeout)
+    observer: Observer | None = None
     masker: Masker | None = None
 
     def run(self, request: TrialRequest) -> TrialRecord:
         """
-        Run one trial. Only KeyboardInterrupt propagates; any other exception becomes a result.
+        Run the next stage of a trial, and score its output if nothing else is to be asked before that.
 
-        The caller sets the alarm; a trial that caught it and ran on is still a timeout.
+        Only KeyboardInterrupt propagates; any other exception becomes a result.
         """
-        attempt = _Attempt(self, request)
-        started, left = time.perf_counter(), time_left(request.limit)
-        try:
-            attempt.go()
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:  # SystemExit or pytest.skip must never make a run green
-            attempt.failed(error)
-        duration = time.perf_counter() - started
-        if duration >= left:
-            attempt.timed_out()
-        attempt.hung_up()
-        return attempt.record(duration)
+        http = None
+        if self.http is not None and request.stage.kind != "score":
+            terms = replace(self.http, number=request.stage.number)
+            http = TrialHttp(terms, request.case)
+        stage = _Stage(self, request, http)
+        told, duration = contained(stage.go, request.limit, self.calls.failed, alone=self.alone)
+        if http is not None:
+            told = http.ended(told)
+        return stage.record(told, duration)
 
 
-class _Attempt:
-    """The state of a trial in progress."""
+class _Stage:
+    """The state of a stage in progress."""
 
-    def __init__(self, runner: TrialRunner, request: TrialRequest) -> None:
+    def __init__(self, runner: TrialRunner, request: TrialRequest, http: TrialHttp | None) -> None:
         self._runner = runner
         self._request = request
-        self._case = request.case
-        self._outcome: Outcome = "harness_error"
-        self._modes: tuple[FailureMode, ...] = ()
-        self._score: BenchScore | None = None
-        self._output: str | None = None
-        self._violation: str | None = None
-        self._raised_at: tuple[Path, int] | None = None
-        self._left_files = False
-        self._code: str | None = None
-        self._detail: str | None = None
-        self._retry_after: float | None = None
-        self._asked: object = runner.system
-        self._then = request.then
-        self._is_masked = False
+        self._http = http
+        self._masked = Masked(runner.masker)
         if runner.masker is not None:
             runner.masker.look()
-        self._observing = Observing(runner.observer, request.then, self._masked_json)
-        number = len(self._observing.texts) + 1 if request.then else 0
-        terms = runner.http and replace(runner.http, number=number)
-        self._http = TrialHttp(terms, request.case) if terms else None
-        self._http_sha256: str | None = None
+        then = request.then
+        self._output = then.output_json if then else None
+        self._texts = then.observations if then else ()
+        self._seen = then.result.observed if then else None
+        self._left_files = False
 
-    def go(self) -> None:
-        alone = self._runner.alone
-        with (
-            WorkFolder(alone=alone, path=self._runner.work) as work,
-            process_kept() if alone else nullcontext(),
-            signals_kept() if alone else nullcontext(),
-        ):
-            case = self._case.working_in(work.path)
-            then = self._then
-            self._output = output = str(then.output_json) if then else self._answer(case, work)
-            if case.served is not None:  # another port in every run, and no score may depend on it
-                case = case.model_copy(update={"served": None})
-            cases = self._observing.cases(case, output, self._called)
-            self._asked, self._outcome = None, "rubric_error"
-            scores = [self._checked(self._runner.score(one, json.loads(output))) for one in cases]
-            self._observing.scored(scores)
-            if scores:
-                self._score = combined(scores, self._runner.taxonomy).kept()
-                self._modes = self._runner.taxonomy.classify(self._score.failure_modes)
-            self._outcome = "scored" if scores else "unavailable"
+    def go(self, work: WorkFolder) -> Told:
+        """Ask the system or the observer, and then the rubric, unless there is more to ask before."""
+        case = self._request.case.working_in(work.path)
+        stage = self._request.stage
+        told = Told()
+        if stage.kind == "answer":
+            told = self._answer(case, work)
+        if case.served is not None:  # another port in every run, and no score may depend on it
+            case = case.model_copy(update={"served": None})
+        if stage.kind == "observe":
+            told = self._observe(case)
+        if told.failed or len(self._texts) < self._request.observations:
+            return told
+        return self._score(case)
 
-    def _called(self, function: Callable[..., Any], case: BenchCase, *args: Any) -> Any:
-        self._asked = function
-        case._http = self._http  # noqa: SLF001 - not a field: it is no data
-        depth = sys.getrecursionlimit()
-        try:
-            found = function(case, *args)
-            return self._runner.wait(found, self._request.limit) if isawaitable(found) else found
-        finally:
-            # With a lower one than before nothing that comes next could run.
-            if sys.getrecursionlimit() < depth:
-                sys.setrecursionlimit(depth)
-            if self._runner.masker is not None:
-                self._runner.masker.look()  # it may have put a key into the environment
-
-    def _masked(self, text: str) -> str:
-        """Return a text without keys, and note whether it had one."""
-        if self._runner.masker is None:
-            return text
-        masked = self._runner.masker.text(text)
-        self._is_masked = self._is_masked or masked != text
-        return masked
-
-    def _masked_json(self, text: str) -> str:
-        """Return a JSON text without keys, and note whether it had one."""
-        if self._runner.masker is None:
-            return text
-        masked = self._runner.masker.json(text)
-        self._is_masked = self._is_masked or masked != text
-        return masked
-
-    def _answer(self, case: BenchCase, work: WorkFolder) -> str:
-        output = self._runner.observes
-        handed = case if output else case.model_copy(update={"expected_path": None})
-        produced = self._called(self._runner.system, handed, *output)
-        self._check_payload(produced)
+    def _answer(self, case: BenchCase, work: WorkFolder) -> Told:
+        handed = case.model_copy(update={"expected_path": None})
+        told = self._asked(self._runner.calls.answer, handed)
+        if told.text is None:
+            return told
         self._left_files = work.has_files() and self._runner.observer is None
         # Masked before anything else reads it, so that what is scored is what is recorded.
-        return self._masked_json(output_json(without_usage(produced, self._case.usage)))
+        self._output = self._masked.json(told.text)
+        if self._runner.observer is not None:
+            self._seen = Observed(output=sha256_hex(self._output.encode()))
+        return told
 
-    def _check_payload(self, produced: object) -> None:
-        """Refuse an invalid RL payload before it is serialised and scored."""
-        if isinstance(produced, Mapping) and "rl_payload" in produced:
-            from benchgate.training_types import RlPayloadError, validate_rl_payload
-
-            try:
-                validate_rl_payload(produced["rl_payload"])
-            except RlPayloadError:
-                self._code = "invalid_rl_payload"
-                raise
-
-    def _checked(self, score: object) -> BenchScore:
-        if type(score) is not BenchScore:
-            kind = f"{type(score).__module__}.{type(score).__qualname__}"
-            shown = self._excerpt(score, repr)
-            raise self._violated(f"returned {kind} {shown}; expected a BenchScore")
-        # Validated once more, from its plain fields: model_construct and object.__setattr__ skip validation.
-        checked = BenchScore.model_validate(dict(vars(score)))
-        explanation = checked.explanation
-        if explanation is not None:
-            explanation = self._masked(explanation)
-        evidence = {name: self._masked(text) for name, text in checked.evidence.items()}
-        if explanation != checked.explanation or evidence != dict(checked.evidence):
-            fields = {**vars(checked), "explanation": explanation, "evidence": evidence}
-            checked = BenchScore.model_validate(fields)
-        return checked.kept()
-
-    def _excerpt(self, value: object, show: Callable[[object], str], limit: int = 120) -> str:
-        """Return the beginning of what a foreign object says of itself; masked first, or half a key would be left."""
+    def _observe(self, case: BenchCase) -> Told:
+        own = case.for_trial()
+        seen = self._seen or Observed(output=sha256_hex(str(self._output).encode()))
         try:
-            text = show(value)
-        except Exception as error:  # repr and str of a foreign object may raise anything
-            return f"<{show.__name__}() raised {type(error).__name__}>"
-        text = text.encode(errors="backslashreplace").decode()
-        return excerpt(self._masked(text), limit)
+            told = self._asked(self._runner.calls.observe, own, str(self._output))
+        finally:
+            used = total((seen.usage, own.usage.total()))
+            self._seen = seen.model_copy(update={"usage": used})
+        if told.text is None:
+            return self._unobserved(told)
+        self._texts = (*self._texts, self._masked.json(told.text))
+        return told
 
-    def _violated(self, message: str) -> RubricViolation:
-        return RubricViolation(self._runner.task_class, self._case.case_id, message)
+    def _asked(self, call: Callable[..., Told], case: BenchCase, *output: str) -> Told:
+        case._http = self._http  # noqa: SLF001 - not a field: it is no data
+        return call(case, *output, self._request.limit)
 
-    def failed(self, error: BaseException) -> None:
-        self._score = None
-        told: TrialRecord | None = error.args[0] if isinstance(error, FailedElsewhere) else None
-        is_late = isinstance(error, TrialTimeout) or self._runner.is_timeout(error)
-        if is_late or (told and self._then and told.result.outcome == "timeout"):
-            self.timed_out()
-            return
-        if self._outcome in {"scored", "unavailable"}:  # it ended, but the clean-up failed
-            self._outcome, self._observing.goes_on = "harness_error", False
-        if told is not None:
-            self._take(told)
-        else:
-            self._raised_at = _raised_at(error)
-            if self._outcome == "rubric_error":
-                error = self._as_violation(error)
-            text = f"{type(error).__name__}: {self._excerpt(error, str, MAX_MESSAGE)}"
-            if is_unavailable(self._asked, error):
-                self._outcome, self._detail = "unavailable", text
-                self._retry_after = retry_after(error)
-            else:
-                code = self._code or self._outcome
-                self._modes = (FailureMode(code=code, detail=text, error=type(error).__name__),)
+    def _unobserved(self, told: Told) -> Told:
+        """Return the failure of an observer, which says nothing of the system."""
         observer = self._runner.observer
-        if observer is not None and self._asked is observer.call:
-            # Whatever it was says nothing of the system. Only what is declared is worth another try at once.
-            if self._outcome != "unavailable":
-                self._detail = self._detail or "; ".join(str(mode.detail) for mode in self._modes)
-                self._retry_after = math.inf
-            self._outcome, self._modes = "unavailable", ()
-            self._detail = f"observer {observer.identity.name}: {self._detail}"
+        if told.failed == "timeout" or observer is None:
+            return told
+        detail, waits = told.detail, told.retry_after
+        if told.failed != "unavailable":  # only what is declared is worth another try at once
+            detail = detail or "; ".join(str(mode.detail) for mode in told.modes)
+            waits = math.inf
+        detail = f"observer {observer.name}: {detail}"
+        return replace(told, failed="unavailable", modes=(), detail=detail, retry_after=waits)
 
-    def _as_violation(self, error: BaseException) -> BaseException:
-        """Turn the error of an invalid BenchScore into a violation, wherever in the rubric it was raised."""
-        if isinstance(error, ValidationError) and error.title == "BenchScore":
-            fault = error.errors(include_url=False)[0]
-            where = ".".join(map(str, fault["loc"]))
-            shown = self._excerpt(fault["input"], repr)
-            error = self._violated(f"BenchScore.{where}: {fault['msg']}; found {shown}")
-        if isinstance(error, RubricViolation):
-            self._violation = self._masked(str(error))
-        return error
+    def _score(self, case: BenchCase) -> Told:
+        cases = [case]
+        if self._runner.observer is not None:
+            seen = (freeze_json(json.loads(text)) for text in self._texts)
+            cases = [case.model_copy(update={"observation": one}) for one in seen]
+        scores = []
+        for one in cases:
+            told = self._runner.calls.score(one, str(self._output), self._request.limit)
+            if (
+                told.failed == "not_run"
+            ):  # the output is there, and is scored by whoever resumes the run
+                return replace(told, failed="unavailable", retry_after=math.inf)
+            if told.score is None:
+                return told
+            scores.append(self._without_keys(told.score))
+        if self._seen is not None and len(scores) > 1:
+            verdicts = tuple((one.passed, one.score) for one in scores)
+            self._seen = self._seen.model_copy(update={"verdicts": verdicts})
+        return Told(score=combined(scores, self._runner.taxonomy).kept())
 
-    def hung_up(self) -> None:
-        """
-        End what the system asked by HTTP; without an answer that counts the trial says nothing about the system.
+    def _without_keys(self, score: BenchScore) -> BenchScore:
+        explanation = score.explanation
+        if explanation is not None:
+            explanation = self._masked.text(explanation)
+        evidence = {name: self._masked.text(text) for name, text in score.evidence.items()}
+        if explanation == score.explanation and evidence == dict(score.evidence):
+            return score
+        return BenchScore(**{**vars(score), "explanation": explanation, "evidence": evidence})
 
-        That does not depend on what the client or the system made of the error.
-        """
-        if self._http is None:
-            return
-        try:
-            is_done = self._outcome == "scored" or self._observing.goes_on
-            self._http_sha256 = self._http.end(scored=is_done)
-        except EvalError as error:
-            told = self._request.not_run(str(error))
-            self._take(told)
-            self._observing.texts = told.observations
-
-    def timed_out(self) -> None:
-        self._take(self._request.timed_out())
-
-    def _take(self, told: TrialRecord) -> None:
-        """End as a record says that was made of this trial elsewhere."""
-        self._score, self._observing.goes_on = None, False
-        self._outcome, self._modes = told.result.outcome, told.result.failure_modes
-        self._detail, self._violation = told.result.detail, told.violation or self._violation
-        self._raised_at, self._retry_after = told.raised_at, told.retry_after
-
-    def _masked_detail(self, text: str | None) -> str | None:
-        return text if text is None else self._masked(text)
-
-    def record(self, duration: float) -> TrialRecord:
-        seen, http = self._observing, self._http
-        # Of a process of its own, too, which knows no variables but those that it is given.
-        modes = tuple(
-            mode.model_copy(
-                update={
-                    "detail": self._masked_detail(mode.detail),
-                    "error": self._masked_detail(mode.error),
-                }
-            )
-            for mode in self._modes
-        )
-        detail = self._masked_detail(self._detail)
-        now: dict[str, Any] = {
-            "outcome": self._outcome,
-            "score": self._score,
-            "failure_modes": modes,
-            "detail": detail,
-            "violation": self._violation is not None,
-            "masked": self._is_masked,
-            "http_cassettes": http.replayed if http else (),
+    def record(self, told: Told, duration: float) -> TrialRecord:
+        """Return what is known of the trial now."""
+        then = self._request.then
+        # An observation that came too late is none, or one whose HTTP is lost.
+        is_lost = len(self._texts) < self._request.observations or told.failed == "not_run"
+        if then is not None and told.failed and is_lost:
+            self._texts = then.observations
+        told = self._of_trial(told)
+        new: dict[str, Any] = {
+            "outcome": told.failed or "scored",
+            "score": told.score,
+            # Of a process of its own, too, which knows no variables but those that it is given.
+            "failure_modes": tuple(map(self._mode_without_keys, told.modes)),
+            "detail": self._text_without_keys(told.detail),
+            "violation": told.violation is not None,
+            "http_cassettes": told.recordings,
         }
-        if self._then is not None:
-            now["masked"] = now["masked"] or self._then.result.masked
-            result = seen.result(self._then, self._http_sha256, now)
+        new["masked"] = self._masked.has_any or told.masked
+        if then is None:
+            new |= {"duration_seconds": duration, "left_files": self._left_files}
+            new |= {"http_sha256": told.http, "observed": self._seen}
+            result = self._request.result(**new)
         else:
-            now |= {"duration_seconds": duration, "left_files": self._left_files}
-            result = self._request.result(**now, http_sha256=self._http_sha256, observed=seen.seen)
+            result = self._added(then, new, told.http)
         return TrialRecord(
             result=result,
             output_json=self._output,
-            violation=self._violation,
-            raised_at=self._raised_at,
-            retry_after=self._retry_after,
-            observations=seen.texts,
-            goes_on=seen.goes_on,
+            violation=told.violation,
+            raised_at=told.raised_at,
+            retry_after=told.retry_after,
+            observations=self._texts,
         )
 
+    def _of_trial(self, told: Told) -> Told:
+        """Return what came of the trial so far, by what came of its last call."""
+        request = self._request
+        if told.score is not None:
+            return replace(told, modes=self._runner.taxonomy.classify(told.score.failure_modes))
+        if told.failed is None:
+            seen = f"observed {len(self._texts)} of {request.observations} times"
+            return replace(told, failed="unavailable", detail=seen)
+        if told.failed not in {"timeout", "not_run"}:
+            return told
+        ended = request.timed_out()
+        if told.failed == "not_run":
+            ended = request.not_run(str(told.detail))
+        return replace(
+            told,
+            failed=ended.result.outcome,
+            modes=ended.result.failure_modes,
+            detail=ended.result.detail,
+            retry_after=ended.retry_after,
+        )
 
-def _raised_at(error: BaseException) -> tuple[Path, int] | None:
-    """Return file and line of the innermost frame that is neither benchgate's nor a library's, if there is one."""
-    place = None
-    for frame, line in walk_tb(error.__traceback__):
-        file = frame.f_code.co_filename
-        if os.path.isabs(file) and not file.startswith(FOREIGN):  # "<string>" is no file
-            place = Path(file), line
-    return place
+    def _text_without_keys(self, text: str | None) -> str | None:
+        return text if text is None else self._masked.text(text)
+
+    def _mode_without_keys(self, mode: FailureMode) -> FailureMode:
+        detail, error = map(self._text_without_keys, (mode.detail, mode.error))
+        return mode.model_copy(update={"detail": detail, "error": error})
+
+    def _added(self, then: TrialRecord, new: dict[str, Any], http: str | None) -> TrialResult:
+        """Return the result of a trial whose system had answered before: what it was then, it stays."""
+        before, seen = then.result, self._seen
+        if seen is not None and len(self._texts) > len(then.observations):
+            named = json.loads(self._texts[-1]).get(FINGERPRINT)
+            prints = {*seen.fingerprints}
+            if named is not None:
+                prints.add(str(named))
+            made = {"fingerprints": tuple(sorted(prints)), "http": (*seen.http, http)}
+            seen = Observed(**{**dict(seen), **made})
+        new["http_cassettes"] = tuple(sorted({*before.http_cassettes, *new["http_cassettes"]}))
+        new["failure_modes"] += tuple(m for m in before.failure_modes if m.code == MODIFIED)
+        new["masked"] = new["masked"] or before.masked
+        return before.model_copy(update=new | {"observed": seen})

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from benchgate.cassettes.shelf import HTTP, OBSERVED, ClassCassettes
 from benchgate.errors import EvalError
 from benchgate.ids import trial_file_name
 from benchgate.options.kinds import CASSETTE_NAME
+from benchgate.trials.calls import Told
 from benchgate.wire.canonical import digest, sha256_hex
 from benchgate.wire.writing import artifact_errors, make_folder, write_file
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchgate.http.conversation import Conversation
-    from benchgate.models import BenchCase, TrialResult
+    from benchgate.models import BenchCase
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +48,7 @@ class TrialHttp:
         self._conversations: dict[str, Conversation] = {}
         self._digests: set[str] = set()
         self._problem: EvalError | None = None
-        self.told: TrialResult | None = None  # of a process of its own, which has done all this
+        self.told: Told | None = None  # of a process of its own, which has done all this
 
     def transport(self, name: str | None, inner: Any) -> Any:
         """Return a transport; all of one attempt share what is recorded, or what is left of a recording."""
@@ -83,7 +84,7 @@ class TrialHttp:
     def replayed(self) -> tuple[str, ...]:
         """The names of the recordings that answered."""
         if self.told is not None:
-            return self.told.http_cassettes
+            return self.told.recordings
         return () if self.terms.record else tuple(sorted(self._conversations))
 
     def end(self, *, scored: bool) -> str | None:
@@ -93,7 +94,7 @@ class TrialHttp:
         :raises EvalError: it cannot be, or see :class:`~benchgate.http.conversation.Conversation`.
         """
         if self.told is not None:
-            return self.told.http_sha256
+            return self.told.http
         if self.terms.record is not None:  # by an earlier attempt
             path = self._file(self.terms.record)
             with artifact_errors(path, "removed"):
@@ -108,6 +109,24 @@ class TrialHttp:
                 return sha256_hex(text.encode())
         digests = sorted(self._digests)
         return digest(digests) if len(digests) > 1 else next(iter(digests), None)
+
+    def ended(self, told: Told) -> Told:
+        """
+        Return what came of calls, with what they asked by HTTP, which is over.
+
+        Without an answer that counts the trial says nothing about the system, whatever that made of the error.
+        """
+        try:
+            sha256 = self.end(scored=told.failed is None)
+        except EvalError as error:
+            return Told(
+                failed="not_run",
+                detail=str(error),
+                violation=told.violation,
+                masked=told.masked,
+                recordings=self.replayed,
+            )
+        return replace(told, recordings=self.replayed, http=sha256)
 
     def _file(self, folder: Path) -> Path:
         return folder / trial_file_name(self._case.case_id, self._case.trial, suffix=self._suffix)

@@ -97,6 +97,30 @@ class Masker:
         return value if self.text(shown) == shown else MASK
 
 
+class Masked:
+    """
+    Masks keys in all that one trial says, and notes whether it ``has_any``.
+
+    :param masker: of its class; ``None`` masks nothing: whoever reads what the trial says does so.
+    """
+
+    def __init__(self, masker: Masker | None) -> None:
+        self._masker = masker
+        self.has_any = False
+
+    def text(self, text: str) -> str:
+        """Return a text without keys."""
+        return text if self._masker is None else self._noted(text, self._masker.text(text))
+
+    def json(self, text: str) -> str:
+        """Return a JSON text without keys."""
+        return text if self._masker is None else self._noted(text, self._masker.json(text))
+
+    def _noted(self, text: str, masked: str) -> str:
+        self.has_any = self.has_any or masked != text
+        return masked
+
+
 def secrets_of(
     headers: Iterable[tuple[str, str]], environment: Mapping[str, str]
 ) -> dict[str, str]:

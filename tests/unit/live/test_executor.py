@@ -219,3 +219,22 @@ def test_what_waits_to_be_tried_again_is_not_tried_when_all_ends(running):
     executor.close()
     until(lambda: not any(t.name == "benchgate-trial" for t in threading.enumerate()))
     assert calls == ["a"]
+
+
+def test_a_trial_that_was_given_up_does_not_go_on():
+    begun, ended = threading.Event(), threading.Event()
+
+    def run(request, pause):
+        begun.set()
+        time.sleep(0.3)
+        try:
+            pause(0.0, request)
+        finally:
+            ended.set()
+        begun.clear()  # the next observation, which would be paid for
+
+    executor = LiveExecutor(run, 1, grace=0.0)
+    assert executor.submit(Request("late", limit=0.05)).result(10) == "timeout of late"
+    assert ended.wait(10)
+    executor.close()
+    assert begun.is_set()
