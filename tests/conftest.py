@@ -230,10 +230,12 @@ class BenchFolder:
 
     def engine(self, **settings):
         """Run the class without pytest and without the command line; one that is interrupted is recorded too."""
+        from benchgate.results.rules import RECORDED
         from benchgate.runner.run import RunSettings, run_class
 
         where = {"bench_root": self.root / "bench", "out": self.out}
-        return run_class(RunSettings(task_class=self.name, **where | settings))
+        recorded = {name: settings.pop(name) for name in RECORDED if name in settings}
+        return run_class(RunSettings(task_class=self.name, recorded=recorded, **where | settings))
 
     def pin(self) -> None:
         """Make the newest full run the baseline, as a person would."""

@@ -13,9 +13,8 @@ from benchgate.results.rules import (
     EXTEND,
     FIELDS,
     MERGE,
+    RECORDED,
     RENEW,
-    REOBSERVE,
-    REPLAY,
     RESUME,
 )
 
@@ -26,8 +25,7 @@ RULES = {
     "resume": RESUME,
     "merge": MERGE,
     "extend": EXTEND,
-    "replay": REPLAY,
-    "reobserve": REOBSERVE,
+    **RECORDED,
     "renew": RENEW,
 }
 CASES = {
@@ -37,10 +35,12 @@ CASES = {
 }
 """What the table says of the cases by whether a new one, and one that is gone, is a difference."""
 SCORES = {
-    "checked": "is checked",
-    "anew": "is made anew",
-    "observed": "is made anew, of a new observation",
+    "score": "is checked",
+    "observations": "is made anew",
+    "answer": "is made anew, of a new observation",
+    "nothing": "is made anew, of a new answer",
 }
+"""What the table says of a score, by how much is taken of a trial."""
 OTHERWISE = {"believed": "is taken", "refused": "is refused", "run again": "is run again"}
 
 
@@ -66,5 +66,11 @@ def test_each_rule_is_the_one_of_the_code(way):
     assert ("or more" in same) == rule.more_trials
     either = "those of both sides" if rule.changed else "any"
     assert cases == CASES.get((rule.new, rule.gone), either)
-    assert score == SCORES[rule.scores]
+    if way == "renew":  # of plans alone: the files stay as they are
+        assert (score, otherwise) == ("stays", "stays")
+        return
+    of_each = SCORES[rule.passed]
+    if rule.failed != rule.passed:
+        of_each += f"; of a case that failed it {SCORES[rule.failed]}"
+    assert score == of_each
     assert otherwise.startswith(OTHERWISE[rule.otherwise])

@@ -243,7 +243,7 @@ def test_each_stage_is_kept_as_it_ends_and_not_asked_for_again(judged, interrupt
     assert len(judged.trial("02").get("observations", ())) == interrupted - 1
     report = _report(judged, resume="auto")
     assert report.complete
-    assert sorted(judged.calls) == ["01", "02", "03"]
+    assert judged.calls.count("02") == 1
     assert judged.asked().count("02") == 4  # the one that was interrupted had been asked
 
 

@@ -6,12 +6,22 @@ import json
 import pickle
 import shutil
 import sys
+from dataclasses import replace
 
 import pytest
 
 from benchgate.cli import main
-from benchgate.errors import CassetteNotFound, SystemUnavailable, Unreadable
+from benchgate.errors import (
+    ArtifactError,
+    CassetteNotFound,
+    EvalError,
+    SystemUnavailable,
+    Unreadable,
+)
 from benchgate.loader.case_folder import read_case
+from benchgate.results import rules
+from benchgate.runner import settings as settings_module
+from benchgate.wire.shard import Shard
 
 SYSTEM = """
 import time
@@ -207,7 +217,7 @@ def test_what_has_changed_is_named(recorded, what):
 def test_another_seed_and_more_trials_are_refused(recorded):
     said = recorded.refused("replay=agent", "seed=7", trials=3)
     assert "seed was 0, is 7" in said
-    assert "trial_count was 2, is 3" in said
+    assert "each case has 2 trials, and 3 are asked for" in said
 
 
 def test_fewer_trials_are_replayed(recorded):
@@ -590,3 +600,79 @@ def test_a_rubric_that_gives_one_output_two_scores_is_named(echo, monkeypatch, c
         not changed
     )
     assert main(["verify", str(echo.out)]) == 0
+
+
+@pytest.fixture
+def by_rule(monkeypatch):
+    """Return a function that adds a way to take over what was recorded."""
+
+    def add(option, rule):
+        table = {**rules.RECORDED, option: rule}
+        monkeypatch.setattr(rules, "RECORDED", table)
+        monkeypatch.setattr(settings_module, "RECORDED", table)
+
+    return add
+
+
+@pytest.fixture
+def tossed(echo, by_rule):
+    """The class with a judge that tosses a coin; case 02 failed by it. What failed may be judged again alone."""
+    by_rule("retry", replace(rules.REOBSERVE, passed="observations"))
+    echo.observer("return {'score': 0.2 if case.case_id == '02' and asked == 1 else 0.9}")
+    echo.run(baseline="none")
+    echo.pin()
+    return echo
+
+
+def test_what_failed_alone_is_judged_again(tossed):
+    report = tossed.engine(retry="1").judgement.report
+    assert tossed.calls == ["01", "02", "03"]
+    assert tossed.asked() == ["01", "02", "03", "02"]
+    assert report.complete
+    assert report.passed_count == 3
+
+
+def test_a_second_chance_is_never_judged(tossed):
+    """A judge that varies passes by luck what it sees often enough."""
+    records = sorted(tossed.out.rglob("record.json"))
+    for settings in ({}, {"baseline": "pinned"}, {"baseline": "auto", "exit_rule": "gate"}):
+        run = tossed.engine(retry="1", **settings)
+        assert run.judgement.report.scope == "selected"
+        assert run.published.verdict == "not_evaluated"
+        assert run.published.folder == tossed.out / "last-selected/echo"
+    assert tossed.engine(retry="1", baseline="pinned").exit_status == 1
+    assert sorted(tossed.out.rglob("record.json")) == records
+    with pytest.raises(ArtifactError, match="not recorded: cases that failed have a second chance"):
+        tossed.engine(retry="1", record="lucky")
+    with pytest.raises(EvalError, match="retry and shard"):
+        tossed.engine(retry="1", shard=Shard(1, 2))
+    with pytest.raises(ArtifactError, match="only a full run can be resumed"):
+        tossed.engine(retry="1", resume="auto")
+
+
+def test_of_a_case_that_failed_in_one_trial_all_are_judged_again(tossed):
+    tossed.observer(
+        "return {'score': 0.2 if (case.case_id, case.trial, asked) == ('02', 1, 2) else 0.9}"
+    )
+    (tossed.path / "asked.log").unlink()
+    tossed.run(trials=2, baseline="none")
+    (tossed.path / "asked.log").unlink()
+    tossed.engine(retry="2", trials=2)
+    assert tossed.asked() == ["02", "02"]
+
+
+def test_what_failed_alone_is_asked_again(echo, by_rule):
+    by_rule("again", replace(rules.REPLAY, passed="observations", failed="nothing"))
+    echo.instead["02"] = {"answer": "wrong"}
+    echo.run(baseline="none")
+    del echo.instead["02"]
+    echo.calls.clear()
+    report = echo.run(again="1").judgement.report
+    assert echo.calls == ["02"]
+    assert (report.passed_count, report.scope) == (3, "selected")
+
+
+def test_two_recordings_are_not_taken_over_at_once(echo):
+    echo.run(baseline="none")
+    with pytest.raises(EvalError, match="one recording at a time"):
+        echo.engine(replay="1", reobserve="1")

@@ -8,6 +8,7 @@ import pytest
 
 from benchgate.errors import EvalError
 from benchgate.live.executor import LiveExecutor
+from benchgate.results.rules import REOBSERVE, REPLAY
 from benchgate.runner.lane import Lanes, LaneTerms
 from benchgate.runner.service import TrialService
 
@@ -44,7 +45,7 @@ def request(jobs=1, *, retries=3, max_rpm=None, max_cost_usd=None, call=None, re
 
 
 def recording(*, observed):
-    return SimpleNamespace(is_observed_again=observed)
+    return SimpleNamespace(rule=REOBSERVE if observed else REPLAY)
 
 
 @pytest.fixture

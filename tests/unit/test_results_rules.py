@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from benchgate.artifacts.run_kinds import PlanDigests, PlanFile
 from benchgate.cassettes.manifest import CassetteManifest
 from benchgate.errors import PlanChanged
-from benchgate.results.rules import DIGESTS, EXTEND, FIELDS, MERGE, RENEW, REPLAY, RESUME
+from benchgate.results.rules import (
+    DIGESTS,
+    EXTEND,
+    FIELDS,
+    MERGE,
+    RECORDED,
+    RENEW,
+    REPLAY,
+    RESUME,
+    TAKEN,
+)
 
 OTHER = "e" * 64
 NO_MATTER = {"schema_version", "report_kind", "started_at", "resumes", "shard"}
@@ -60,9 +72,10 @@ def with_digests(plan, **digests):
 def test_cases_that_changed_or_cannot_be_read_any_more_are_named(plan):
     cases = plan.digests.cases
     now = with_digests(plan, cases={"01": cases["01"], "02": OTHER})
-    assert list(RESUME.differences(plan, now)) == ["cases that changed: 02, 03"]
+    unreadable = "cases that cannot be read any more: 03"
+    assert list(RESUME.differences(plan, now)) == [unreadable, "cases that changed: 02"]
     gone = with_digests(plan, cases={name: cases[name] for name in ("01", "02")})
-    assert list(RESUME.differences(plan, gone)) == ["cases that changed: 03"]
+    assert list(RESUME.differences(plan, gone)) == [unreadable]
     # What could not be read before was not run, so that nothing depends on what it was.
     assert not list(RESUME.differences(now, with_digests(plan, cases=cases | {"02": OTHER})))
 
@@ -109,7 +122,8 @@ def test_a_recording_needs_its_seed_and_as_many_trials(echo, plan):
     two = CassetteManifest.of_run(report, {})
     one = two.model_copy(update={"trial_count": 1})
     assert not list(REPLAY.differences(two, one))
-    assert list(REPLAY.differences(one, two)) == ["trial_count was 1, is 2"]
+    told = "each case has 1 trial, and 2 are asked for"
+    assert list(REPLAY.differences(one, two)) == [told]
     other = two.model_copy(update={"system": "loud", "system_digest": "v2"})
     assert not list(REPLAY.differences(two, other))  # whoever asked for a system is told apart
     assert list(RENEW.differences(two, other)) == [
@@ -121,3 +135,14 @@ def test_a_recording_needs_its_seed_and_as_many_trials(echo, plan):
 def test_what_differs_is_said_with_what_cannot_be_done(tmp_path, plan):
     with pytest.raises(PlanChanged, match="cannot be merged; this has changed since:\n  seed was"):
         MERGE.check(tmp_path, plan, plan.model_copy(update={"seed": 7}))
+
+
+def test_to_take_less_of_what_failed_is_a_second_chance():
+    rules = (RESUME, EXTEND, MERGE, *RECORDED.values())
+    assert not [rule.done for rule in rules if rule.is_second_chance]
+    order = list(TAKEN)
+    for passed in order:
+        for failed in order:
+            rule = replace(REPLAY, passed=passed, failed=failed)
+            assert rule.is_second_chance == (order.index(failed) < order.index(passed))
+            assert rule.asks_system == ("nothing" in {passed, failed})

@@ -135,7 +135,7 @@ class RunStore:
         self.folder = self._runs / name if scope == "full" else part
         self._written: dict[str, tuple[TrialResult, str]] = {}
         self.plan: PlanFile | None = None
-        self.sources: Sequence[Source] = ()
+        self.sources: Sequence[Source[PlanFile]] = ()
         self._held: Hold | None = None
         self.is_closed = False
 

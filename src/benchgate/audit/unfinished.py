@@ -43,7 +43,7 @@ class Begun(NamedTuple):
 
     held: Hold
     plan: PlanFile
-    sources: Sequence[Source]
+    sources: Sequence[Source[PlanFile]]
 
 
 def begin(folder: Path, plan: PlanFile, find: Sources) -> Begun:
@@ -58,6 +58,7 @@ def begin(folder: Path, plan: PlanFile, find: Sources) -> Begun:
         shutil.rmtree(stale, ignore_errors=True)
     sources = find(folder, plan)
     for source in sources:
+        assert source.rule.takes_all  # noqa: S101 - files are taken whole: less of one would be judged as all of it
         source.check(plan)
     _check_parts(folder.parent, plan, [one for one in sources if one.rule.is_part])
     plan = _continued(plan, sources)
@@ -114,7 +115,7 @@ def remove_left(folder: Path) -> None:
                 shutil.rmtree(left)
 
 
-def _check_parts(runs: Path, plan: PlanFile, parts: Sequence[Source]) -> None:
+def _check_parts(runs: Path, plan: PlanFile, parts: Sequence[Source[PlanFile]]) -> None:
     """Check that each case is in one part; nothing if the run is not put together from parts."""
     seen: dict[str, Path] = {}
     for part in parts:
@@ -127,7 +128,7 @@ def _check_parts(runs: Path, plan: PlanFile, parts: Sequence[Source]) -> None:
         raise ArtifactError(runs, f"a shard is missing: none has {few(missing)}")
 
 
-def _continued(plan: PlanFile, sources: Iterable[Source]) -> PlanFile:
+def _continued(plan: PlanFile, sources: Iterable[Source[PlanFile]]) -> PlanFile:
     """Return the plan of a run that began when the first of the sources did that are part of it."""
     own = [source for source in sources if source.rule.continues]
     if not own:
@@ -136,7 +137,7 @@ def _continued(plan: PlanFile, sources: Iterable[Source]) -> PlanFile:
     return plan.model_copy(update={"started_at": started, "resumes": own[0].resumes})
 
 
-def _new(folder: Path, plan: PlanFile, sources: Iterable[Source]) -> Hold:
+def _new(folder: Path, plan: PlanFile, sources: Iterable[Source[PlanFile]]) -> Hold:
     """Make the folder under a name that nobody looks at, so that it never lacks its plan or a trial."""
     draft = folder.with_name(f".{UNFINISHED}{folder.name}")
     make_folder(draft / CASES)

@@ -61,6 +61,11 @@ class CassetteManifest(Artifact):
     cases: Digests
     files: Digests
 
+    @property
+    def case_ids(self) -> tuple[str, ...]:
+        """All cases of it."""
+        return tuple(self.cases)
+
     @classmethod
     def of_run(cls, run: RunPlan | BenchRunReport, files: Mapping[str, str]) -> CassetteManifest:
         """Return the manifest of a run's trials, recorded now."""

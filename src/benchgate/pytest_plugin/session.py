@@ -120,7 +120,7 @@ class BenchSession:
         """Find the systems under test, before a worker is started or a case is run."""
         for name, bench in self.benches.items():
             settings = self.settings_of[name]
-            if (settings.system, settings.replay, settings.reobserve) == (None, None, None):
+            if settings.system is None and not settings.recorded:
                 settings = replace(settings, system=self._hooked_system(bench))
             try:
                 self.requests[name] = RunRequest.of(bench, settings, self.unfinished)
@@ -158,7 +158,8 @@ class BenchSession:
         settings = self.settings_of[name]
         if settings.shard is not None:
             return shard_folder(self.out, name, settings.shard)
-        if self._trials[name] < len(self.benches[name].folders) * settings.trials * len(self.sides):
+        every = len(self.benches[name].folders) * settings.trials * len(self.sides)
+        if self._trials[name] < every or self.requests[name].is_second_chance:
             return self.out / "last-selected" / name
         return self.out / "runs" / name / (settings.floor or "<newest>").replace(":", "/")
 

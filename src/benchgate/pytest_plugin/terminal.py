@@ -157,7 +157,7 @@ def _places(run: ClassRun, root: Path, verbosity: int) -> Iterator[str]:
     if run.request.settings.resume != "none":
         yield f"resumes   {_resumed(run)}"
     if run.request.recording is not None:
-        yield f"replays   {run.request.recording.source}"
+        yield f"replays   {run.request.recording.replays}"
     if published.shard is not None:
         yield f"shard     {published.shard}"
     if run.recorded is not None:

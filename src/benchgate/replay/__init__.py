@@ -1,1 +1,1 @@
-"""Another way to run a trial: its output is taken from what was recorded, and no system is called."""
+"""What was recorded of a run, and what records it: its outputs are taken over, and no system is called."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from benchgate.cassettes.manifest import FOLDER, MANIFEST, CassetteManifest, file_faults
 from benchgate.cassettes.shelf import HTTP, OBSERVED
-from benchgate.errors import ArtifactError, brief
+from benchgate.errors import ArtifactError, PlanChanged, brief
 from benchgate.ids import trial_file_name
 from benchgate.results.rules import RENEW
 from benchgate.wire.canonical import sha256_hex
@@ -105,7 +105,10 @@ class CassetteRecorder:
         if run.scope == "full" or not self.folder.exists():
             return None
         old = CassetteManifest.of(self.folder)
-        RENEW.check(self.folder, old, CassetteManifest.of_run(run, {}))
+        differences = list(RENEW.differences(old, CassetteManifest.of_run(run, {})))
+        if differences:
+            how = f"{RENEW.done}: run all of them, or give another name"
+            raise PlanChanged(self.folder, differences, how)
         return old
 
     def _kept(

@@ -143,7 +143,7 @@ class ClassRun:
         choice = self.grounds.choice
         for trials, planned in zip(self.sides.values(), (keys, beside), strict=False):
             trials.plan(planned)
-        set_scope(self.sides.values(), given.shard, given.floor)
+        set_scope(self.sides.values(), self.request)
         if choice.path and (self.candidate.scope == "full" or given.shard):
             self._baseline = read_baseline(choice.path)
             level = self.candidate.isolation_class
@@ -185,7 +185,7 @@ class ClassRun:
             store.folder = out / "runs" / self.name / given.floor.replace(":", "/")
         replays = None
         if request.recording is not None:
-            replays = request.recording.source
+            replays = request.recording.replays
         baseline_system = None
         if "baseline" in request.systems:
             baseline_system = request.systems["baseline"].name
@@ -215,7 +215,7 @@ class ClassRun:
         request = self.request
         system = request.systems["candidate"]
         # Only the source of a system that is called, and that declares no digest of its own, says which code ran.
-        if request.recording is not None or request.settings.parts or system.digest is not None:
+        if request.is_recorded or request.settings.parts or system.digest is not None:
             self.provenance = Provenance.here(request.bench.path)
             return
         self.provenance = Provenance.here(request.bench.path, system.source)

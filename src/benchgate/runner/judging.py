@@ -81,7 +81,7 @@ def finished_run(
         checkpoint_problems=problems,
         labels=_labels(settings.out, grounds.labels, report, baseline),
         episodes=candidate.episodes(),
-        replays=recording and recording.source,
+        replays=recording and recording.replays,
     )
     floor: tuple[str, ...] = ()
     is_floor_fault = False

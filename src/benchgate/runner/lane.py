@@ -92,7 +92,7 @@ class LaneTerms(NamedTuple):
         """Return the terms of a class."""
         given = run.settings
         terms = cls(given.jobs, given.retries, given.max_rpm, given.max_cost_usd, is_isolated)
-        if run.recording is not None and not run.recording.is_observed_again:
+        if run.recording is not None and run.recording.rule.asks_nobody:
             # A replay asks nobody and pays nothing: the costs in it are those of then.
             return terms._replace(max_rpm=None, max_cost_usd=None)
         return terms

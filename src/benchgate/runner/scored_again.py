@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from benchgate.artifacts.run_kinds import PlanFile
     from benchgate.audit.sources import Source
     from benchgate.models import Side, TrialResult
     from benchgate.results.rules import Rule
@@ -45,7 +46,7 @@ class Doubt(NamedTuple):
 def score_again(
     sides: Mapping[Side, PlannedTrials],
     folder: Path,
-    sources: Sequence[Source],
+    sources: Sequence[Source[PlanFile]],
     *,
     is_expected: bool,
 ) -> None:
@@ -70,7 +71,7 @@ def score_again(
                 (folder / CASES / doubt.file).unlink()
 
 
-def _original(name: str, folder: Path, sources: Iterable[Source]) -> Path:
+def _original(name: str, folder: Path, sources: Iterable[Source[PlanFile]]) -> Path:
     """Return the file of a source that a run has a copy of, and remove the copies; else that of the run itself."""
     copied = [one.folder / CASES / name for one in sources if one.folder != folder]
     there = [path for path in copied if path.exists()]

@@ -17,7 +17,6 @@ from benchgate.live.loop import SessionLoop
 from benchgate.live.prints import PrintRouter
 from benchgate.loader.loaded_class import alone
 from benchgate.loader.observer import never
-from benchgate.replay.player import Player
 from benchgate.results.folder import Results, costs_before
 from benchgate.runner.lane import Lanes, LaneTerms, connected
 from benchgate.trials.calls import CallsHere
@@ -47,7 +46,7 @@ class _ServedClass:
     def __init__(self, run: RunRequest, lane: Lane) -> None:
         self.run = run
         self.lane = lane
-        self.runners: dict[Side, TrialRunner | Player] = {}
+        self.runners: dict[Side, TrialRunner] = {}
         self.stopped = ""
 
     @cached_property
@@ -69,20 +68,20 @@ class _ServedClass:
 
     def runner(
         self, side: Side, wait: Waiter, is_timeout: Callable[[BaseException], bool]
-    ) -> TrialRunner | Player:
-        """Return what runs the trials of a system, or plays them."""
+    ) -> TrialRunner:
+        """Return what runs the trials of a system."""
         if side not in self.runners:
             self.runners[side] = self._made(side, wait, is_timeout)
         return self.runners[side]
 
     def _made(
         self, side: Side, wait: Waiter, is_timeout: Callable[[BaseException], bool]
-    ) -> TrialRunner | Player:
+    ) -> TrialRunner:
         run = self.run
         bench = run.bench
         system = run.systems[side]
         observer = run.observed_by()
-        score, scorer = run.scored_by()
+        score, _ = run.scored_by()
         drafts = None
         if run.recorder is not None and run.settings.out is not None:
             drafts = run.recorder.drafts(run.settings.out)
@@ -97,7 +96,7 @@ class _ServedClass:
         )
         if run.processes is not None:
             calls = run.processes.calls(system.name)
-        runner = TrialRunner(
+        return TrialRunner(
             task_class=bench.name,
             calls=calls,
             taxonomy=bench.taxonomy,
@@ -106,12 +105,24 @@ class _ServedClass:
             http=HttpTerms(system=system.name, class_path=bench.path, record=drafts),
             masker=bench.masker,
         )
-        if run.recording is None:
-            return runner
-        judge = None
-        if observer is not None:
-            judge = observer.identity
-        return Player(runner, run.recording, scorer, judge)
+
+    def taken(self, request: TrialRequest, *, again: bool) -> TrialRecord | None:
+        """
+        Return what is there of a trial: of the run itself, which may go on, or of what was recorded.
+
+        :param again: it is run again, whatever is there of this run.
+        """
+        own = None
+        if self.results is not None and not again:
+            own = self.results.get(request.key)
+        source = self.run.recording
+        if source is None or (own is not None and not own.awaits_score):
+            return own
+        observer = self.run.observed_by()
+        found = source.get(request, self.scorer, observer and observer.identity)
+        if own is None:
+            return found
+        return own if found is None else replace(own, before=found.before)
 
 
 def _check_alone(run: RunRequest) -> None:
@@ -278,9 +289,9 @@ class TrialService:
 
     def run(self, request: TrialRequest, *, again: bool = False) -> TrialRecord:
         """Run a trial in the calling thread, unless it is finished already; ``again``: though it is."""
-        begun = self._begun(request, again=again)
-        if isinstance(begun, TrialRecord):
-            return begun
+        begun, done = self._begun(request, again=again)
+        if done is not None:
+            return done
         current = begun
 
         def pause(seconds: float, following: TrialRequest | None = None, /) -> None:
@@ -298,9 +309,9 @@ class TrialService:
 
     def submit(self, request: TrialRequest, *, again: bool = False) -> Future[TrialRecord]:
         """Run a trial of a class whose trials need not wait for their turn; see :meth:`run`."""
-        begun = self._begun(request, again=again)
-        if isinstance(begun, TrialRecord):
-            return ended(begun)
+        begun, done = self._begun(request, again=again)
+        if done is not None:
+            return ended(done)
         lane = self._classes[request.case.task_class].lane
         return lane.submit(begun, partial(self.keep, request=request))
 
@@ -335,39 +346,38 @@ class TrialService:
         self.pause()
         self._exit.close()
 
-    def _begun(self, request: TrialRequest, *, again: bool) -> TrialRequest | TrialRecord:
+    def _begun(
+        self, request: TrialRequest, *, again: bool
+    ) -> tuple[TrialRequest, TrialRecord | None]:
         """
-        Return what is left to run of a trial; or its record, if nothing is.
+        Return what is left to run of a trial, and its record if nothing is.
 
         It may be there already, of the run that is resumed or a worker that died; or be left out; or be recorded.
         """
-        there = None if again else self._there(request)
-        if there is not None and not there.awaits_score:
-            return there
-        runner = None
-        if self._runs[request.case.task_class].recording is not None:
-            runner = self._runner_of(request)
-        if isinstance(runner, Player):  # which scores all outputs, also one that awaits its score
-            begun = runner.begun(request)
-            return self.keep(begun, request) if isinstance(begun, TrialRecord) else begun
-        return request if there is None else request.after(there)
+        if not again:
+            self._count_before()
+            left_out = self._left_out(request)
+            if left_out is not None:
+                return request, left_out
+        served = self._classes[request.case.task_class]
+        there = served.taken(request, again=again)
+        if there is None:
+            return request, None
+        if there.awaits_score:
+            return request.after(there), None
+        return request, there if there.file_sha256 else self.keep(there, request)
 
-    def _there(self, request: TrialRequest) -> TrialRecord | None:
-        """Return the record of a trial that is there already, perhaps without a score, or that is left out."""
-        if not self._has_counted:
-            self._has_counted = True
-            # Of all classes before the first trial of one: they may share a cap.
-            for served in self._classes.values():
-                folder = served.run.folder
-                given = served.run.settings
-                if given.max_cost_usd is not None and folder is not None and not given.extends:
-                    costs = costs_before(folder / PLAN_FILE, own=self._is_replacement)
-                    served.lane.spending.before(costs)
-        left_out = self._left_out(request)
-        if left_out is not None:
-            return left_out
-        results = self._classes[request.case.task_class].results
-        return results.get(request.key) if results else None
+    def _count_before(self) -> None:
+        """Count what trials of earlier sessions have cost, of all classes before the first trial of one."""
+        if self._has_counted:
+            return
+        self._has_counted = True
+        for served in self._classes.values():  # they may share a cap
+            folder = served.run.folder
+            given = served.run.settings
+            if given.max_cost_usd is not None and folder is not None and not given.extends:
+                costs = costs_before(folder / PLAN_FILE, own=self._is_replacement)
+                served.lane.spending.before(costs)
 
     def _limited(self, request: TrialRequest) -> TrialRecord:
         over = self._backstop.over(request.limit) if self._backstop else nullcontext()
@@ -381,6 +391,6 @@ class TrialService:
     def _run(self, request: TrialRequest) -> TrialRecord:
         return self._left_out(request) or self._runner_of(request).run(request)
 
-    def _runner_of(self, request: TrialRequest) -> TrialRunner | Player:
+    def _runner_of(self, request: TrialRequest) -> TrialRunner:
         served = self._classes[request.case.task_class]
         return served.runner(request.side, self._loop.wait, self._is_timeout)

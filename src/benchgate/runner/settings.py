@@ -22,8 +22,8 @@ from benchgate.loader.systems import find_system, is_address
 from benchgate.options.table import RUN_OPTIONS
 from benchgate.registry import FLOORS
 from benchgate.replay.recorder import CassetteRecorder
-from benchgate.replay.recording import find_recording
-from benchgate.results.rules import REOBSERVE, REPLAY
+from benchgate.replay.recording import RecordedSystem, find_recording
+from benchgate.results.rules import RECORDED
 from benchgate.training.checkpoints import CheckpointFiles, read_checkpoints
 from benchgate.wire import clock
 
@@ -63,6 +63,7 @@ class RunSettings:
     :param baseline: ``None``, of a merge, for what its parts were run with.
     :param parts: folders of the shards that the run is put together from; none of its trials are run.
     :param extends: a complete run that this one takes all results from but those of new cases.
+    :param recorded: a cassette or a run that is taken over, by its option in :data:`~benchgate.results.rules.RECORDED`.
     :param expect: the digest of each part by its number, as it printed it; others are refused.
     """
 
@@ -88,8 +89,7 @@ class RunSettings:
     parts: tuple[Path, ...] = ()
     expect: Mapping[int, str] = field(default_factory=dict)
     record: str | None = None
-    replay: str | Path | None = None
-    reobserve: str | Path | None = None
+    recorded: Mapping[str, str | Path] = field(default_factory=dict)
     baseline: str | Path | None = "none"
     policy: Mapping[str, Any] | None = None
     exit_rule: ExitRule = "strict"
@@ -106,6 +106,8 @@ class RunSettings:
         attributes = {one.name: values[one.name] for one in fields(cls) if one.name in values}
         is_floor = values.get("system") in FLOORS  # most of whose cases are to fail
         attributes["exit_rule"] = "gate" if is_floor else values.get("exit", "gate")
+        given = {name: values.get(name) for name in RECORDED}
+        attributes["recorded"] = {name: what for name, what in given.items() if what is not None}
         attributes["policy"] = parse_options(values.get("policy") or ())
         attributes["checkpoints"] = CheckpointFiles(
             checkpoint=values["checkpoint"],
@@ -141,7 +143,7 @@ class RunRequest:
 
     :param systems: by the side that they are of; a baseline is there if it runs too.
     :param unfinished: name of the folder that a full run has until it is recorded.
-    :param recording: what is played in the place of the system.
+    :param recording: what was recorded and is taken over.
     :param scoring: returns what scores outputs, and its digest, asked when a trial is run; ``None``: the rubric does.
     :param processes: of systems, rubric and observer, above level ``none``.
     :param serving: what the class serves to systems; ``None`` if none of them may use it.
@@ -163,20 +165,13 @@ class RunRequest:
 
         :raises EvalError: one of them does not exist, or cannot be used.
         """
-        anew, observe = settings.reobserve is not None, bench.task_class.observe
-        wanted = settings.reobserve if anew else settings.replay
-        rule = REOBSERVE if anew else REPLAY
-        recording = find_recording(bench.path, settings.out, wanted, rule)
-        if anew and observe is None:
-            raise EvalError(f"reobserve: class {bench.name} has no observer")
-        if observe and recording and not (anew or recording.manifest.observer):
-            raise EvalError(f"nothing observed the outputs of {wanted}: --bench-reobserve={wanted}")
+        recording = _recording(bench, settings)
         asked: dict[Side, System | str | None] = {"candidate": settings.system}
         if beside := rerun_system(settings.baseline):
             asked["baseline"] = beside
         recorded: dict[Side, NamedSystem] = {}
-        if recording is not None:
-            recorded["candidate"] = recording.named_system(asked.pop("candidate"))
+        if recording is not None and not recording.rule.asks_system:
+            recorded["candidate"] = RecordedSystem.of(recording, asked.pop("candidate"))
         systems, processes = found_systems(bench, settings, asked)
         found = cls(
             bench=bench,
@@ -218,10 +213,29 @@ class RunRequest:
         name = self.settings.record
         return None if name is None else CassetteRecorder(self.bench.path, name)
 
+    @property
+    def is_recorded(self) -> bool:
+        """Whether the system is not called, for all of its outputs were recorded."""
+        return self.recording is not None and not self.recording.rule.asks_system
+
+    @property
+    def is_second_chance(self) -> bool:
+        """Whether cases that failed are asked again, and those that passed are not: then it is never judged."""
+        return self.recording is not None and self.recording.rule.is_second_chance
+
+    def check_recorded(self, folder: Path) -> None:
+        """
+        Check that a cassette of it may be written: a replay of that is judged.
+
+        :raises ArtifactError: it may not.
+        """
+        if self.is_second_chance:
+            raise ArtifactError(folder, "not recorded: cases that failed have a second chance here")
+
     def isolation(self, side: Side) -> Isolation:
-        """Return where the trials of a side run, or ran, if they are played."""
-        if self.recording is not None:
-            return self.recording.manifest.isolation_class
+        """Return where the trials of a side run, or ran, if they are taken over."""
+        if self.recording is not None and self.is_recorded:
+            return self.recording.plan.isolation_class
         level = self.settings.isolation
         return "sandbox+network" if level == "sandbox" and self.systems[side].network else level
 
@@ -233,7 +247,7 @@ class RunRequest:
 
     def reads(self, side: Side) -> tuple[str, ...]:
         """Return what the system of a side may read besides its own code, where that is not everything."""
-        is_shut_in = self.recording is None and self.settings.isolation == "sandbox"
+        is_shut_in = self.settings.isolation == "sandbox" and not self.is_recorded
         return self.systems[side].reads if is_shut_in else ()
 
     def notes(self) -> Iterator[str]:
@@ -246,15 +260,33 @@ class RunRequest:
 
     def observed_by(self) -> ClassObserver | None:
         """Return what observes outputs; of a replay what did, and it is not called. Errors as of loading it."""
-        if self.recording is None or self.recording.is_observed_again:
+        if self.recording is None or not self.recording.rule.asks_nobody:
             return self.bench.observer()
-        then = self.recording.manifest.observer
+        then = self.recording.plan.observer
         return None if then is None else ClassObserver(never, then)
 
     def scored_by(self) -> tuple[Scorer, str]:
         """Return what scores outputs, and its digest."""
         own = self.bench.rubric.score, self.bench.rubric_digest
         return own if self.scoring is None else self.scoring()
+
+
+def _recording(bench: LoadedClass, settings: RunSettings) -> Recording | None:
+    """Return what was recorded and is taken over; errors as of :meth:`RunRequest.of`."""
+    if not settings.recorded:
+        return None
+    if len(settings.recorded) > 1:
+        raise EvalError(f"{' and '.join(settings.recorded)}: one recording at a time is taken over")
+    option, wanted = next(iter(settings.recorded.items()))
+    if settings.shard is not None:  # else a second chance would be merged, and judged
+        raise EvalError(f"{option} and shard: what was recorded is taken over by a whole run")
+    recording = find_recording(bench.path, settings.out, wanted, RECORDED[option])
+    is_observed = bench.task_class.observe is not None
+    if "answer" in {recording.rule.passed, recording.rule.failed} and not is_observed:
+        raise EvalError(f"{option}: class {bench.name} has no observer")
+    if recording.rule.asks_nobody and is_observed and recording.plan.observer is None:
+        raise EvalError(f"nothing observed the outputs of {wanted}: --bench-reobserve={wanted}")
+    return recording
 
 
 def found_systems(
@@ -330,13 +362,17 @@ class Grounds:
         )
 
 
-def set_scope(sides: Collection[PlannedTrials], shard: Shard | None, floor: str = "") -> None:
+def set_scope(sides: Collection[PlannedTrials], request: RunRequest) -> None:
     """
     Note whether the planned trials are all of a class: those of each side, and not as a shard or of a floor.
 
+    A run that gives cases a second chance is none of all either, so that it is never judged, recorded or pinned.
+
     :raises ArtifactError: the trials of a side are not those of the shard.
     """
-    is_whole = not (shard or floor) and all(trials.scope == "full" for trials in sides)
+    shard, floor = request.settings.shard, request.settings.floor
+    is_planned = all(trials.scope == "full" for trials in sides)
+    is_whole = is_planned and not (shard or floor or request.is_second_chance)
     for trials in sides:
         # Not of the one shard of one, which benchgate merge records.
         trials.scope = "full" if is_whole else "selected"
@@ -366,6 +402,7 @@ def check_run(
     if given.stop == "decided" and (policy.test == "welch" or policy.score_range is None):
         raise ArtifactError("stop = 'decided'", "it needs a score_range, and not test = 'welch'")
     if request.recording is not None:
-        request.recording.check(plan, keys)
-    if request.recorder is not None:
-        request.recorder.check(plan, given.out, resume=given.resume != "none")
+        request.recording.check_trials(plan, keys)
+    if recorder := request.recorder:
+        request.check_recorded(recorder.folder)
+        recorder.check(plan, given.out, resume=given.resume != "none")

@@ -159,6 +159,7 @@ class TrialRecord:
     :param file_sha256: SHA-256 of its file, if that is written already.
     :param worker: address of the worker that ran it, if this is not a process of the session.
     :param observations: of the output, each as JSON text.
+    :param before: what it came to when it was recorded, if the same output is scored by the same code again.
     """
 
     result: TrialResult
@@ -171,6 +172,7 @@ class TrialRecord:
     file_sha256: str | None = None
     worker: str | None = None
     observations: tuple[str, ...] = ()
+    before: TrialResult | None = None
 
     @property
     def awaits_score(self) -> bool:

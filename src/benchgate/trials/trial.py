@@ -9,6 +9,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from benchgate.ids import run_id
 from benchgate.models import BenchScore, Observed
 from benchgate.trials.calls import Told
 from benchgate.trials.containment import WorkFolder, process_kept, signals_kept
@@ -281,4 +282,8 @@ class _Stage:
         new["http_cassettes"] = tuple(sorted({*before.http_cassettes, *new["http_cassettes"]}))
         new["failure_modes"] += tuple(m for m in before.failure_modes if m.code == MODIFIED)
         new["masked"] = new["masked"] or before.masked
-        return before.model_copy(update=new | {"observed": seen})
+        result = before.model_copy(update=new | {"observed": seen})
+        if then.before is None:
+            return result
+        differs = run_id("", [then.before]) != run_id("", [result])
+        return result.model_copy(update={"differs": differs})
