@@ -251,7 +251,9 @@ class RunRequest:
         return self.systems[side].reads if is_shut_in else ()
 
     def notes(self) -> Iterator[str]:
-        """Yield what to know of the keys that processes are given."""
+        """Yield what to know of a second chance, and of the keys that processes are given."""
+        if self.is_second_chance:
+            yield "cases that failed have a second chance in this run, so it is not judged and not recorded"
         run = self.bench.run
         both = {*(run.pass_env or ())} & {*(run.observer_env or ())}
         if self.processes is not None and both:
