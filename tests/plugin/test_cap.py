@@ -198,7 +198,8 @@ def record(cost, judging=0.0):
 def test_a_tenth_fits_ten_times_into_one():
     spending = Spending(1.0)
     for _ in range(10):
-        assert spending.run(lambda _: record(0.1), None, pause=pytest.fail).result.usage
+        assert spending.enter(None, pause=pytest.fail) is None
+        spending.leave(record(0.1).result)
 
 
 def test_what_was_taken_over_is_spent_by_all_workers_together():
@@ -249,7 +250,8 @@ def test_what_a_recording_answered_is_paid_for_no_more():
         http_cassettes=("web",),
     )
     for _ in range(5):
-        spending.run(lambda _: TrialRecord(result=result, output_json=None), None, lambda _: None)
+        assert spending.enter(None, pause=pytest.fail) is None
+        spending.leave(result)
         assert spending.has_room()
 
 

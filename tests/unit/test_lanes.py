@@ -8,6 +8,7 @@ import pytest
 
 from benchgate.errors import EvalError
 from benchgate.live.executor import LiveExecutor
+from benchgate.live.in_turn import InTurn
 from benchgate.results.rules import REOBSERVE, REPLAY
 from benchgate.runner.lane import Lanes, LaneTerms
 from benchgate.runner.service import TrialService
@@ -104,7 +105,7 @@ def test_a_replay_that_observes_nothing_has_neither_rate_nor_cap(observed, pays)
 
 def test_one_job_runs_in_the_calling_thread_and_several_in_threads(opened):
     in_turn, threads = lanes(opened(request(), request(jobs=3)))
-    assert in_turn.executor is None
+    assert isinstance(in_turn.executor, InTurn)
     assert isinstance(threads.executor, LiveExecutor)
 
 

@@ -107,7 +107,7 @@ class ItemTrials:
     def record_of(self, item: CaseRun) -> TrialRecord:
         """Run the trial of an item, or wait for it; what it printed is printed now."""
         if self.service.in_turn(item.case.task_class):
-            record = self.service.run(self._request(item), again=item.attempts > 1)
+            record = self.service.submit(self._request(item), again=item.attempts > 1).result()
         else:
             if self._ahead is None:
                 self._ahead = Ahead(item.session, self.service, self._request)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from benchgate.trials.executor import TrialRecord, ended
 from benchgate.trials.pacing import Pacing, Turns
 from benchgate.trials.spending import Spending
+from benchgate.trials.time_limit import sleep_unlimited
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -25,12 +26,15 @@ class Lane:
     """
     Pace, cap and executor of trials.
 
-    :param executor: ``None`` where one trial runs after the other in the calling thread.
+    :param wait: waits some seconds that do not count for a trial of a time limit.
+    :param is_here: whether its trials run here, and no record is another's.
     """
 
     pacing: Pacing
     spending: Spending
-    executor: TrialExecutor | None
+    executor: TrialExecutor
+    wait: Callable[[float, float], None] = sleep_unlimited
+    is_here: bool = False
     _writing: threading.RLock = field(default_factory=threading.RLock)
 
     def submit(
@@ -41,8 +45,7 @@ class Lane:
 
         :param keep: writes the file of the trial; the future has a result only when that is done.
         """
-        assert self.executor is not None  # noqa: S101 - trials run in the calling thread then
-        refused = self.spending.enter(request)
+        refused = self.spending.enter(request, lambda seconds: self.wait(seconds, request.limit))
         if refused is not None:
             return ended(refused)
         try:
@@ -59,7 +62,8 @@ class Lane:
                 if not kept.set_running_or_notify_cancel():  # nobody is to know of it any more
                     return
                 try:
-                    kept.set_result(keep(request.answered(ran.result())))
+                    record = ran.result()
+                    kept.set_result(keep(record if self.is_here else request.answered(record)))
                 except BaseException as error:  # it ends the session where it is waited for
                     kept.set_exception(error)
 
@@ -87,6 +91,11 @@ class LaneTerms(NamedTuple):
     max_cost_usd: float | None
     is_isolated: bool
 
+    @property
+    def is_in_turn(self) -> bool:
+        """Whether each trial runs in its turn, in the thread that asks for it, if it runs here."""
+        return self.jobs == 1 and not self.is_isolated
+
     @classmethod
     def of(cls, run: RunRequest, *, is_isolated: bool) -> LaneTerms:
         """Return the terms of a class."""
@@ -106,18 +115,24 @@ class Lanes:
 
     :param workers: processes that share rate and cap with this one.
     :param executor: returns what runs the trials of a lane.
+    :param wait: see :class:`Lane`; ``is_here`` too.
     :param keep: keeps each stage of a trial that goes on.
     """
 
     def __init__(
         self,
         workers: int,
-        executor: Callable[[LaneTerms, Pacing, Spending], TrialExecutor | None],
+        executor: Callable[[LaneTerms, Pacing, Spending], TrialExecutor],
+        wait: Callable[[float, float], None] = sleep_unlimited,
         keep: Callable[[TrialRecord, TrialRequest], object] = lambda *_: None,
+        *,
+        is_here: bool = False,
     ) -> None:
         self._workers = workers
         self._executor = executor
+        self._wait = wait
         self._keep = keep
+        self._is_here = is_here
         self._turns: dict[int | None, Turns] = {}
         self._spendings: dict[float | None, Spending] = {}
         self._lanes: dict[LaneTerms, Lane] = {}
@@ -129,7 +144,7 @@ class Lanes:
             turns = self._turns_at(terms.max_rpm)
             pacing = Pacing(terms.retries, turns, spending.affords, self._keep)
             executor = self._executor(terms, pacing, spending)
-            self._lanes[terms] = Lane(pacing, spending, executor)
+            self._lanes[terms] = Lane(pacing, spending, executor, self._wait, self._is_here)
         return self._lanes[terms]
 
     def _turns_at(self, rpm: int | None) -> Turns:

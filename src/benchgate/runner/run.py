@@ -199,15 +199,11 @@ def _run_all(
 def _records(run: ClassRun, service: TrialService) -> Iterator[tuple[Side, TrialRecord]]:
     """Run the planned trials, ahead of their turn where they need not wait for it; yield their records in order."""
     submitted: deque[tuple[Side, Future[TrialRecord]]] = deque()
-    in_turn = service.in_turn(run.name)
     for request in _requests(run, service):
-        if in_turn:
-            yield request.side, service.run(request)
-            continue
         while submitted and not service.has_room(run.name):  # told first, before more is paid for
             yield _printed(*submitted.popleft())
         submitted.append((request.side, service.submit(request)))
-        if len(submitted) >= service.window:
+        while submitted and (submitted[0][1].done() or len(submitted) >= service.window):
             yield _printed(*submitted.popleft())
     while submitted:
         yield _printed(*submitted.popleft())

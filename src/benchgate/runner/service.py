@@ -13,6 +13,7 @@ from uuid import uuid4
 from benchgate.audit.chain import PLAN_FILE
 from benchgate.errors import ArtifactError, EvalError
 from benchgate.live.executor import LiveExecutor
+from benchgate.live.in_turn import InTurn
 from benchgate.live.loop import SessionLoop
 from benchgate.live.prints import PrintRouter
 from benchgate.loader.loaded_class import alone
@@ -43,9 +44,10 @@ if TYPE_CHECKING:
 class _ServedClass:
     """A class whose trials are run through a lane."""
 
-    def __init__(self, run: RunRequest, lane: Lane) -> None:
+    def __init__(self, run: RunRequest, lane: Lane, *, in_turn: bool) -> None:
         self.run = run
         self.lane = lane
+        self.in_turn = in_turn
         self.runners: dict[Side, TrialRunner] = {}
         self.stopped = ""
 
@@ -100,7 +102,7 @@ class _ServedClass:
             task_class=bench.name,
             calls=calls,
             taxonomy=bench.taxonomy,
-            alone=self.lane.executor is None,
+            alone=self.in_turn,
             observer=observer and observer.identity,
             http=HttpTerms(system=system.name, class_path=bench.path, record=drafts),
             masker=bench.masker,
@@ -194,7 +196,9 @@ class TrialService:
         if cluster is not None:
             self.notes += cluster.notes
             self.window = max(self.window, 4 * cluster.jobs)
-        lanes = Lanes(self._workers, partial(self._executor, own, cluster), self.keep)
+        is_here = own is None and cluster is None
+        executor = partial(self._executor, own, cluster)
+        lanes = Lanes(self._workers, executor, self._wait, self.keep, is_here=is_here)
         for name, run in self._runs.items():
             self.notes += run.notes()
             level = run.settings.isolation
@@ -202,10 +206,11 @@ class TrialService:
                 raise EvalError(
                     f"isolation={level}: an executor of one's own runs trials as it does"
                 )
-            if own is None and cluster is None:
+            if is_here:
                 _check_alone(run)
             terms = LaneTerms.of(run, is_isolated=run.processes is not None)
-            self._classes[name] = _ServedClass(run, lanes.of(terms))
+            lane = lanes.of(terms)
+            self._classes[name] = _ServedClass(run, lane, in_turn=is_here and terms.is_in_turn)
             self.window = max(self.window, 4 * run.settings.jobs)
 
     def _executor(
@@ -215,8 +220,8 @@ class TrialService:
         terms: LaneTerms,
         pacing: Pacing,
         spending: Spending,
-    ) -> TrialExecutor | None:
-        """Return what runs the trials of a lane; ``None`` if they run in turn, in the calling thread."""
+    ) -> TrialExecutor:
+        """Return what runs the trials of a lane."""
         executor: LiveExecutor
         if cluster is not None:
             executor = cluster.lane(pacing, spending, terms.jobs)
@@ -227,7 +232,7 @@ class TrialService:
         elif terms.jobs > 1:
             executor = self._threads(terms, pacing)
         else:
-            return None
+            return InTurn(partial(pacing.run, self._limited), self._wait)
         self._exit.callback(executor.close)
         return executor
 
@@ -252,7 +257,7 @@ class TrialService:
 
     def in_turn(self, task_class: str) -> bool:
         """Whether each trial runs in its turn, in the main thread, where an alarm can end it."""
-        return self._classes[task_class].lane.executor is None
+        return self._classes[task_class].in_turn
 
     def request(self, case: BenchCase, trial: int, side: Side) -> TrialRequest:
         """
@@ -287,28 +292,8 @@ class TrialService:
         """Return why no other trial of a class begins; empty: it does."""
         return self._classes[task_class].stopped
 
-    def run(self, request: TrialRequest, *, again: bool = False) -> TrialRecord:
-        """Run a trial in the calling thread, unless it is finished already; ``again``: though it is."""
-        begun, done = self._begun(request, again=again)
-        if done is not None:
-            return done
-        current = begun
-
-        def pause(seconds: float, following: TrialRequest | None = None, /) -> None:
-            nonlocal current
-            current = following or current
-            self.pause()
-            sleep_unlimited(seconds, request.limit)
-
-        lane = self._classes[request.case.task_class].lane
-        paced = partial(lane.pacing.run, self._limited, pause=pause)
-        try:
-            return self.keep(lane.spending.run(paced, begun, pause), request)
-        except TrialTimeout:  # the alarm went off after the trial ended, before it was switched off
-            return current.not_run("the time limit passed while the result was put together")
-
     def submit(self, request: TrialRequest, *, again: bool = False) -> Future[TrialRecord]:
-        """Run a trial of a class whose trials need not wait for their turn; see :meth:`run`."""
+        """Run a trial, unless it is finished already; ``again``: though it is."""
         begun, done = self._begun(request, again=again)
         if done is not None:
             return ended(done)
@@ -333,6 +318,11 @@ class TrialService:
         with suppress(ArtifactError):
             return replace(record, file_sha256=served.results.put(request.key, record))
         return record
+
+    def _wait(self, seconds: float, limit: float) -> None:
+        """Wait some seconds that do not count for a trial of a time limit."""
+        self.pause()
+        sleep_unlimited(seconds, limit)
 
     def pause(self) -> None:
         """Expect that something else than a trial comes next, which may take any time."""

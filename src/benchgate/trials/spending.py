@@ -95,23 +95,6 @@ class Spending:
                 self._spent += cost
                 self._dearest = max(cost, self._dearest or 0.0)
 
-    def run(
-        self,
-        run: Callable[[TrialRequest], TrialRecord],
-        request: TrialRequest,
-        pause: Callable[[float], None],
-    ) -> TrialRecord:
-        """Run a trial in this thread if there is room for it."""
-        refused = self.enter(request, pause)
-        if refused is not None:
-            return refused
-        record = None
-        try:
-            record = run(request)
-        finally:
-            self.leave(record.result if record else None)
-        return record
-
     def _refused(self, request: TrialRequest) -> TrialRecord:
         cap = self._cap or 0.0
         share = f", {cap / self._workers:g} for each of {self._workers} workers"
