@@ -53,6 +53,10 @@ class Lane:
         except BaseException:
             self.spending.leave(None)
             raise
+        if self.is_here and ran.done():  # in its turn: nobody waits for it, or drops it
+            record = ran.result()
+            self.spending.leave(record.result)
+            return ended(keep(record))
         kept: Future[TrialRecord] = Future()
 
         def finished(ran: Future[TrialRecord]) -> None:

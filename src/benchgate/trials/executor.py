@@ -6,7 +6,7 @@ import math
 import os
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol
 
 from benchgate.ids import TrialKey, trial_seed
 from benchgate.models import FailureMode, TrialResult
@@ -26,6 +26,10 @@ class Stage(NamedTuple):
 
     kind: Literal["answer", "observe", "score"]
     number: int = 0
+
+
+ANSWER: Final = Stage("answer")
+SCORE: Final = Stage("score")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,9 +59,9 @@ class TrialRequest:
     def stage(self) -> Stage:
         """What is done next."""
         if self.then is None:
-            return Stage("answer")
+            return ANSWER
         done = len(self.then.observations)
-        return Stage("observe", done + 1) if done < self.observations else Stage("score")
+        return Stage("observe", done + 1) if done < self.observations else SCORE
 
     def after(self, record: TrialRecord) -> TrialRequest:
         """Return what is left to run when this is done of the trial."""

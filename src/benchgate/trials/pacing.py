@@ -90,15 +90,17 @@ class Pacing:
         while True:
             if wait := self._turns.take():
                 pause(wait)
-            record, stage = self._begun(run, request), request.stage
+            record = self._begun(run, request)
+            stage = left = request.stage
             if record.awaits_score:
                 request = request.after(record)  # with what it has used
-            if request.stage.kind == "observe" and request.stage != stage:
+                left = request.stage
+            if left.kind == "observe" and left != stage:
                 pause(0.0, request)  # it has the whole limit again
                 self._keep(record, request)
                 tried = 0
                 continue
-            is_over = tried == self._retries or not _is_to_be_tried(record, request.stage, stage)
+            is_over = tried == self._retries or not _is_to_be_tried(record, left, stage)
             if is_over or not self._affords(record.result):
                 break
             pause(delay(tried, record.retry_after), request)

@@ -13,7 +13,7 @@ from benchgate.ids import run_id
 from benchgate.models import BenchScore, Observed
 from benchgate.trials.calls import Told
 from benchgate.trials.containment import WorkFolder, process_kept, signals_kept
-from benchgate.trials.executor import TrialRecord
+from benchgate.trials.executor import ANSWER, SCORE, TrialRecord
 from benchgate.trials.inputs import MODIFIED
 from benchgate.trials.observing import FINGERPRINT, combined
 from benchgate.trials.time_limit import time_left
@@ -97,8 +97,10 @@ class TrialRunner:
         Only KeyboardInterrupt propagates; any other exception becomes a result.
         """
         http = None
-        if self.http is not None and request.stage.kind != "score":
-            terms = replace(self.http, number=request.stage.number)
+        if self.http is not None and request.stage != SCORE:
+            terms = self.http
+            if request.stage != ANSWER:
+                terms = replace(terms, number=request.stage.number)
             http = TrialHttp(terms, request.case)
         stage = _Stage(self, request, http)
         told, duration = contained(stage.go, request.limit, self.calls.failed, alone=self.alone)
@@ -126,15 +128,15 @@ class _Stage:
     def go(self, work: WorkFolder) -> Told:
         """Ask the system or the observer, and then the rubric, unless there is more to ask before."""
         case = self._request.case.working_in(work.path)
-        stage = self._request.stage
+        then, wanted = self._request.then, self._request.observations
         told = Told()
-        if stage.kind == "answer":
+        if then is None:
             told = self._answer(case, work)
         if case.served is not None:  # another port in every run, and no score may depend on it
             case = case.model_copy(update={"served": None})
-        if stage.kind == "observe":
+        if then is not None and len(self._texts) < wanted:
             told = self._observe(case)
-        if told.failed or len(self._texts) < self._request.observations:
+        if told.failed or len(self._texts) < wanted:
             return told
         return self._score(case)
 
@@ -197,7 +199,9 @@ class _Stage:
         if self._seen is not None and len(scores) > 1:
             verdicts = tuple((one.passed, one.score) for one in scores)
             self._seen = self._seen.model_copy(update={"verdicts": verdicts})
-        return Told(score=combined(scores, self._runner.taxonomy).kept())
+        taxonomy = self._runner.taxonomy
+        score = combined(scores, taxonomy).kept()
+        return Told(score=score, modes=taxonomy.classify(score.failure_modes))
 
     def _without_keys(self, score: BenchScore) -> BenchScore:
         explanation = score.explanation
@@ -245,7 +249,7 @@ class _Stage:
         """Return what came of the trial so far, by what came of its last call."""
         request = self._request
         if told.score is not None:
-            return replace(told, modes=self._runner.taxonomy.classify(told.score.failure_modes))
+            return told
         if told.failed is None:
             seen = f"observed {len(self._texts)} of {request.observations} times"
             return replace(told, failed="unavailable", detail=seen)

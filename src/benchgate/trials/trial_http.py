@@ -126,7 +126,10 @@ class TrialHttp:
                 masked=told.masked,
                 recordings=self.replayed,
             )
-        return replace(told, recordings=self.replayed, http=sha256)
+        recordings = self.replayed
+        if sha256 is None and not recordings:
+            return told
+        return replace(told, recordings=recordings, http=sha256)
 
     def _file(self, folder: Path) -> Path:
         return folder / trial_file_name(self._case.case_id, self._case.trial, suffix=self._suffix)
