@@ -161,7 +161,7 @@ class _Stage:
             used = total((seen.usage, own.usage.total()))
             self._seen = seen.model_copy(update={"usage": used})
         if told.text is None:
-            return self._unobserved(told)
+            return self._of_observer(told)
         self._texts = (*self._texts, self._masked.json(told.text))
         return told
 
@@ -169,7 +169,7 @@ class _Stage:
         case._http = self._http  # noqa: SLF001 - not a field: it is no data
         return call(case, *output, self._request.limit)
 
-    def _unobserved(self, told: Told) -> Told:
+    def _of_observer(self, told: Told) -> Told:
         """Return the failure of an observer, which says nothing of the system."""
         observer = self._runner.observer
         if told.failed == "timeout" or observer is None:
