@@ -12,6 +12,7 @@ import pytest
 from benchgate import run_eval
 from benchgate.options.kinds import BASELINE, POSITIVE, RECORDING, RESUMED_RUN, SHARD, amount
 from benchgate.options.table import BY_KEY, PYTEST_OPTIONS, RUN_OPTIONS
+from benchgate.results.rules import RECORDED
 from benchgate.runner.settings import RunSettings
 from benchgate.wire.shard import Shard
 
@@ -42,8 +43,9 @@ def test_run_eval_has_the_defaults_of_the_table():
 
 
 def test_settings_have_a_field_for_each_option_that_a_run_acts_on():
-    """Of the others, the doors make pages, checkpoints and an exit status."""
+    """Of the others, the doors make pages, checkpoints, an exit status and what was recorded."""
     elsewhere = {"html", "exit", "junit_gate", "checkpoint", "baseline_checkpoint", "lineage"}
+    elsewhere |= RECORDED.keys()
     assert BY_KEY.keys() - elsewhere <= {one.name for one in fields(RunSettings)}
     assert {one.key for one in PYTEST_OPTIONS} <= elsewhere
 
