@@ -838,7 +838,7 @@ def test_each_observation_has_the_whole_limit_of_its_item(bench):
 def test_options_that_exclude_each_other_are_wrong_use(bench):
     result = bench.run("--bench-reobserve=1", "--bench-replay=1", "--bench-shard=1/2")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["*they are new*", "*neither recorded nor replayed*"])
+    result.stderr.fnmatch_lines(["*neither recorded nor replayed*", "*they are new*"])
 
 
 # outages
