@@ -6,7 +6,7 @@ import posixpath
 import re
 from typing import TYPE_CHECKING, Annotated, Final
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from .dockerfile.reference import Reference
 
@@ -17,6 +17,12 @@ ANY: Final = "any"
 """In place of a set: whatever an answer has there is right."""
 
 SCRATCH: Final = "scratch"
+STOOD_IN: Final = (
+    "aspnet-runtime", "bash", "busybox", "chainguard-base", "dotnet-sdk", "gcc-glibc", "glibc-dynamic", "go", "jdk",
+    "jre", "maven", "nginx", "node", "php", "postgres", "python", "ruby", "rust", "static", "wolfi-base",
+)  # fmt: skip
+"""Names of the images of Chainguard's that have stand-ins."""
+
 _PACKAGE: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+_-]*")
 _PORT: Final = re.compile(r"[1-9]\d{0,4}(?:/(?:udp|sctp))?")
 _WORD: Final = re.compile(r"[^\s:=]+")
@@ -47,6 +53,10 @@ def _is_of_others(text: str) -> bool:
     return reference is not None and not reference.chainguard and reference.full_name == text
 
 
+def _of_everybody(text: object) -> object:
+    return f"cgr.dev/chainguard/{text}" if isinstance(text, str) and text in STOOD_IN else text
+
+
 def _is_path(text: str) -> bool:
     return text.startswith(("/", "*/")) and posixpath.normpath(text) == text != "//"
 
@@ -65,8 +75,12 @@ def _compiles(text: str) -> bool:
 
 Image = Annotated[str, _check(_is_image, "an image is named with its registry and its tag")]
 OfChainguard = Annotated[
-    str, _check(_is_chainguards, "name an image of cgr.dev and its organisation, without a tag")
+    str,
+    BeforeValidator(_of_everybody),
+    _check(_is_chainguards, "name an image of cgr.dev and its organisation, without a tag"),
 ]
+"""An image; ``node`` alone is that of the organisation from which anybody can pull."""
+
 OfOthers = Annotated[
     str, _check(_is_of_others, "name an image of others with its registry, without a tag")
 ]

@@ -102,6 +102,7 @@ def refused(**held):
         ({"final_images": {"cgr.dev/chainguard/Python:latest": 1}}, True),
         ({"build_images": ["cgr.dev/chainguard/go"]}, False),
         ({"build_images": ["cgr.dev/chainguard/go:latest"]}, True),
+        ({"build_images": ["node"]}, False),
         ({"build_images": ["golang"]}, True),
         ({"helper_images": ["docker.io/library/composer", "ghcr.io/astral-sh/uv"]}, False),
         ({"helper_images": ["composer"]}, True),
@@ -161,3 +162,10 @@ def test_what_no_answer_can_match_is_refused_when_a_case_is_read(held, wrong):
 
     assert bool(said) is wrong
     assert not wrong or re.search("matches nothing: |at least 1 (item|character)", said)
+
+
+def test_an_image_from_which_anybody_can_pull_needs_no_registry():
+    fields = {"schema_version": 1, "final_images": {}, "argv": [["x"]], "build_images": ["node"]}
+    read = Expected.model_validate_json(json.dumps(fields))
+
+    assert read.build_images == {"cgr.dev/chainguard/node"}
