@@ -22,12 +22,12 @@ from _benchgate_bench.migration_chainguard_distroless.forms import accepts
 
 from .content import Content
 from .standins.facts import FACTS
-from .standins.images import KEPT, LABEL, LABELLED
-from .standins.limits import MARKS, limit_in
+from .standins.images import KEPT, LABEL, LABELLED, OBSERVED
+from .standins.limits import LIMITS, MARKS, limit_in, python_folders
 from .store import MAX_BYTES, compact
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Container, Iterator, Mapping
 
 BUILDERS: Final = ("docker", "podman")
 """Programs that build, start and show an image, with the same words."""
@@ -49,6 +49,7 @@ _FEW: Final = 40
 _CONFINED: Final = (
     *("--network", "none", "--cap-drop", "ALL"),
     *("--sysctl", "net.ipv4.ip_unprivileged_port_start=1024"),
+    *("--hostname", OBSERVED),
     *("--stop-timeout", "0", "--no-healthcheck", "--log-driver", "json-file"),
 )
 """
@@ -155,6 +156,8 @@ class Builder:
             return {"built": False, "error": f"it names {KEPT}, which only stand-ins have"}
         if self.stands_in and any(mark in text for text in files.values() for mark in MARKS):
             return {"built": False, "error": "it says stand-in, as only stand-ins do"}
+        if self.stands_in and python_folders(files["Dockerfile"]):
+            raise Unavailable(f"beyond the stand-ins: it {LIMITS['python-folder']}")
         for path, text in files.items():
             there = folder / path
             there.parent.mkdir(parents=True, exist_ok=True)
@@ -196,9 +199,13 @@ class Builder:
                 return self.run("build", *words, timeout=patience)
         return None
 
-    def _within_limits(self, output: str) -> None:
-        """Refuse to judge an answer by what no stand-in can do, if it is on their list of limits."""
-        limit = limit_in(output) if self.stands_in else None
+    def _within_limits(self, output: str, names: Container[str] = ()) -> None:
+        """
+        Refuse to judge an answer by what no stand-in can do, if it is on their list of limits.
+
+        :param names: the files of the image.
+        """
+        limit = limit_in(output, names) if self.stands_in else None
         if limit:
             raise Unavailable(f"beyond the stand-ins: it {limit}")
 
@@ -271,7 +278,7 @@ class Builder:
             if started.returncode:
                 # Why it does not start comes first, that it does not comes last.
                 return {**seen, "error": last_line(started.stderr.partition("\n")[0]), "exit": 126}
-            return {**seen, **self._look(box, seen, check)}
+            return {**seen, **self._look(box, seen, check, content.names)}
         finally:
             self.run("rm", "-f", box)
 
@@ -283,7 +290,9 @@ class Builder:
         ):
             yield tar
 
-    def _look(self, box: str, seen: Mapping[str, Any], check: list[str]) -> dict[str, Any]:
+    def _look(
+        self, box: str, seen: Mapping[str, Any], check: list[str], names: Container[str]
+    ) -> dict[str, Any]:
         began, live = time.monotonic(), dict[str, Any]()
         while True:
             found = self.inspect(box)
@@ -299,7 +308,7 @@ class Builder:
         error = ""
         if not running and state["ExitCode"]:
             said = self.run("logs", box).stderr
-            self._within_limits(said)
+            self._within_limits(said, names)
             error = last_line(said)
         user = (found["Config"].get("User") or "").partition(":")[0] or "0"
         folder = found["Config"].get("WorkingDir") or "/"
@@ -319,6 +328,7 @@ class Builder:
         command = ("/bin/sh", "-c", *words) if kind == "CMD-SHELL" else words
         try:
             asked = self.run("exec", box, *command, timeout=HEALTH_PATIENCE)
+            self._within_limits(asked.stderr)
             # What a shell says of a program that is not there, whatever `||` makes of it.
             return 127 if _NO_PROGRAM.search(asked.stderr) else asked.returncode
         except subprocess.TimeoutExpired:

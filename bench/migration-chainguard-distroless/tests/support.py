@@ -134,7 +134,9 @@ def stood_in(
     for text, instead in other.items():
         assert text in program
         program = program.replace(text, instead)
-    for path, text in {**files, f"bin/{name}": program}.items():
+    common = (images.HERE / "scripts/common").read_text().replace(images.KEPT, f"{tmp_path}/kept")
+    common = common.replace("/usr/lib", f"{tmp_path}/lib")
+    for path, text in {"kept/common": common, **files, f"bin/{name}": program}.items():
         there = tmp_path / path
         there.parent.mkdir(parents=True, exist_ok=True)
         there.write_text(text)

@@ -7,7 +7,10 @@ library is there by its name. What no table has is a limit or is not there, as :
 
 from __future__ import annotations
 
+import gzip
 import re
+from functools import cache
+from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
@@ -127,6 +130,67 @@ SCRIPTS: Final = MappingProxyType(
 """Programs of Python's packages that are called otherwise."""
 
 
+GEMS: Final = MappingProxyType(
+    {
+        "actioncable": "", "actionmailbox": "", "actionmailer": "", "actionpack": "", "actiontext": "",
+        "actionview": "", "activejob": "", "activemodel": "", "activerecord": "", "activestorage": "",
+        "activesupport": "", "addressable": "", "aws-eventstream": "", "aws-partitions": "", "aws-sdk-core": "",
+        "aws-sdk-s3": "", "aws-sigv4": "", "base64": "", "bcrypt": "", "bigdecimal": "", "bootsnap": "bootsnap",
+        "builder": "", "bundler": "bundle bundler", "cgi": "", "clockwork": "clockwork", "concurrent-ruby": "",
+        "connection_pool": "", "crass": "", "csv": "", "date": "", "devise": "", "dotenv": "dotenv", "drb": "",
+        "erb": "erb", "erubi": "", "et-orbi": "", "falcon": "falcon falcon-host", "faraday": "",
+        "faraday-net_http": "", "ffi": "", "foreman": "foreman", "fugit": "", "globalid": "", "grape": "",
+        "haml": "haml", "hanami": "hanami", "hanami-cli": "hanami", "httparty": "httparty", "i18n": "",
+        "importmap-rails": "", "io-console": "", "irb": "irb", "jbuilder": "", "jekyll": "jekyll",
+        "jmespath": "jmespath.rb", "json": "", "jwt": "", "kramdown": "kramdown", "liquid": "", "listen": "listen",
+        "logger": "", "loofah": "", "mail": "", "marcel": "", "method_source": "", "mini_mime": "",
+        "mini_portile2": "", "minitest": "minitest", "msgpack": "", "multi_json": "", "multi_xml": "",
+        "mustermann": "", "mutex_m": "", "mysql2": "", "net-imap": "", "net-pop": "", "net-protocol": "",
+        "net-smtp": "", "nio": "", "nio4r": "", "nokogiri": "nokogiri", "oj": "", "orm_adapter": "", "ostruct": "",
+        "ox": "", "pg": "", "prometheus-client": "", "pstore": "", "psych": "", "public_suffix": "",
+        "puma": "puma pumactl", "raabro": "", "racc": "racc", "rack": "", "rack-protection": "", "rack-session": "",
+        "rack-test": "", "rackup": "rackup", "rails": "", "rails-dom-testing": "", "rails-html-sanitizer": "",
+        "railties": "rails", "rake": "rake", "rb-fsevent": "", "rb-inotify": "", "rdoc": "rdoc ri", "redis": "",
+        "redis-client": "", "reline": "", "responders": "", "resque": "resque resque-web", "rexml": "", "roda": "",
+        "rspec": "", "rspec-core": "rspec", "rubocop": "rubocop", "ruby2_keywords": "", "rufus-scheduler": "",
+        "sass": "sass", "sassc": "", "securerandom": "", "sentry-ruby": "", "sequel": "sequel",
+        "sidekiq": "sidekiq sidekiqmon", "sinatra": "", "slim": "slimrb", "sprockets": "sprockets",
+        "sprockets-rails": "", "sqlite3": "", "stimulus-rails": "", "stringio": "", "strscan": "", "thin": "thin",
+        "thor": "thor", "tilt": "tilt", "timeout": "", "turbo-rails": "", "tzinfo": "",
+        "unicorn": "unicorn unicorn_rails", "uri": "", "useragent": "", "warden": "", "webrick": "",
+        "websocket-driver": "", "websocket-extensions": "", "zeitwerk": "",
+    }
+)  # fmt: skip
+"""Programs of gems (``executables`` of their specifications), empty for one that has none."""
+
+APPLETS: Final = (
+    "[ [[ add-shell addgroup adduser adjtimex arch arping ash awk base64 basename bbconfig bc beep bunzip2 bzcat "
+    "bzip2 cal cat chattr chgrp chmod chown chpasswd chroot chrt cksum clear cmp comm cp cpio cryptpw cut date dc "
+    "dd delgroup deluser df diff dirname dmesg dnsdomainname dos2unix du echo ed egrep env expand expr factor "
+    "fallocate false fgrep find findfs flock fold free fsync fuser getfattr getopt getty grep groups gunzip gzip "
+    "hd head hexdump hostid hostname id inotifyd install ionice iostat ipcrm ipcs kill killall killall5 less link "
+    "linux32 linux64 ln logger login ls lsattr lsof lzcat lzma lzop lzopcat md5sum microcom mkdir mkfifo mknod "
+    "mkpasswd mktemp more mountpoint mpstat mv netstat nice nl nmeter nohup nologin nproc nsenter od passwd paste "
+    "pgrep pidof ping ping6 pipe_progress pivot_root pkill pmap printenv printf ps pstree pwd pwdx rdev readahead "
+    "readlink realpath remove-shell renice reset resize rev rm rmdir run-parts sed seq setpriv setserial setsid "
+    "sh sha1sum sha256sum sha3sum sha512sum shred shuf sleep sort split stat strings stty su sum sync sysctl tac "
+    "tail tar tee test time timeout top touch tr traceroute traceroute6 tree true truncate tsort tty ttysize "
+    "tunctl uname unexpand uniq unix2dos unlink unlzma unlzop unxz unzip uptime usleep uudecode uuencode vconfig "
+    "vi vlock watch wc which who whoami xargs xxd xzcat yes zcat "
+)
+"""
+Applets of Wolfi's busybox 1.38: those that ``busybox/busyboxconfig`` of github.com/wolfi-dev/os at
+8190a1652f4534ad3feebd3b48066514f0f4375f turns on. Debian's has others.
+"""
+
+
+_OTHERS: Final = re.compile(
+    r"^(?:ca-certificates|tzdata|glibc|lib|font|ttf|icu|linux-headers|ld-linux|py3|wolfi|musl|posix)"
+    r"|-(?:dev|doc|libs|data|config|locale|fonts|modules|headers|jmods)(?:-|$)"
+)
+"""Packages without programs, by their names."""
+
+
 def plain(package: str) -> str:
     """Return a package's name without versions, such as ``ruby-bundler`` of ``ruby4.0-bundler``."""
     return re.sub(r"(?<=[a-z])\d[\d.]*(?=-)|-\d[\d.]*(?=-|$)", "", package)
@@ -134,7 +198,24 @@ def plain(package: str) -> str:
 
 def programs(package: str) -> list[str]:
     """Return the programs that a package brings, empty if no table has it."""
-    return (PROGRAMS.get(package) or PROGRAMS.get(plain(package), "")).split()
+    found = (PROGRAMS.get(package) or PROGRAMS.get(plain(package), "")).split()
+    version = re.match(r"(?:python-|py)(3\.\d+)(?:$|-pip$)", package)
+    return (
+        [*found, f"{'pip' if package.endswith('pip') else 'python'}{version[1]}"]
+        if version
+        else found
+    )
+
+
+def is_listed(package: str) -> bool:
+    """Return whether it is known which programs a package brings: a table has it, or it has files of other kinds."""
+    return bool(programs(package) or libraries(package) or _OTHERS.search(package))
+
+
+def is_of_another(program: str) -> bool:
+    """Return whether a program is known to be of some package, or of busybox."""
+    known = {one for text in PROGRAMS.values() for one in text.split()}
+    return program in {*known, *APPLETS.split()}
 
 
 def libraries(package: str) -> list[str]:
@@ -143,6 +224,20 @@ def libraries(package: str) -> list[str]:
     if package.endswith("-dev"):
         names += [name.partition(".so")[0] + ".so" for name in names]
     return [f"/usr/lib/{name}" for name in names]
+
+
+def is_known(name: str) -> bool:
+    """Return whether a package of Python exists for sure: Wolfi has it, or a table."""
+    normal = re.sub(r"[-_.]+", "-", name.lower())
+    return normal in {*MODULES, *SCRIPTS, *_pythons()}
+
+
+@cache
+def _pythons() -> frozenset[str]:
+    """Return the packages of Python that Wolfi has, as they are called where pip looks."""
+    text = gzip.decompress(Path(__file__).with_name("packages.txt.gz").read_bytes()).decode()
+    found = re.findall(r"(?m)^py3(?:\.\d+)?-(.+?)(?:-bin)?$", text)
+    return frozenset(re.sub(r"[-_.]+", "-", name.lower()) for name in found)
 
 
 def modules(name: str) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import gzip
 import hashlib
 import io
@@ -14,12 +15,15 @@ import stat
 import subprocess
 import sys
 import tarfile
+import tomllib
 import zipfile
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from _benchgate_bench.migration_chainguard_distroless.dockerfile.reference import Reference
+from _benchgate_bench.migration_chainguard_distroless.forms import STOOD_IN
 
 from . import brings
 from .facts import facts_of
@@ -32,10 +36,7 @@ if TYPE_CHECKING:
     _Table = Mapping[str, str | bytes | None]
     _Held = Path | str | bytes | None
 
-NAMES: Final = (
-    "aspnet-runtime", "bash", "busybox", "chainguard-base", "dotnet-sdk", "gcc-glibc", "glibc-dynamic", "go", "jdk",
-    "jre", "maven", "nginx", "node", "php", "postgres", "python", "ruby", "rust", "static", "wolfi-base",
-)  # fmt: skip
+NAMES: Final = STOOD_IN
 PAID: Final = {
     "jdk:latest": ("jdk:openjdk-17",),
     "jre:latest": ("jre:latest", "jre:openjdk-17"),
@@ -63,6 +64,9 @@ KEPT: Final = "/usr/share/standin"
 HELD, INSTALLED, PACKED = (f"{KEPT}/{name}" for name in ("held", "installed", "pkg"))
 """Folders with a file for each package that an image has, for each that ``apk`` added, and with what ``apk`` adds."""
 
+OBSERVED: Final = "standin"
+"""The name of the machine in a container that is looked at; what waits there would do its work in a build."""
+
 NOBODY: Final = 65532
 _TINI: Final = "usr/bin/tini-static"
 _LINKED: Final = {f"{KEPT}/static": "static", f"{KEPT}/dynamic": "dynamic"}
@@ -81,33 +85,44 @@ def _rows(table: Mapping[str, str]) -> bytes:
 
 BRINGS: Final[Mapping[str, _Table]] = {
     "aspnet-runtime": {"/usr/bin/dotnet": "static"},
-    "dotnet-sdk": {"/usr/bin/dotnet": "dotnet", **_LINKED},
-    "gcc-glibc": {"/usr/bin/gcc": "gcc", **_LINKED},
-    "go": {"/usr/bin/go": "go", "/usr/bin/gcc": "gcc", **_LINKED},
+    "dotnet-sdk": {
+        "/usr/bin/dotnet": "dotnet", f"{KEPT}/unshelled": "unshelled",
+        f"{KEPT}/runtime/dotnet": "static", **_LINKED,
+    },
+    "gcc-glibc": {"/usr/bin/gcc": "gcc", "/usr/bin/cc": "gcc", **_LINKED},
+    "go": {"/usr/bin/go": "go", "/usr/bin/gcc": "gcc", "/usr/bin/cc": "gcc", **_LINKED},
     "jdk": {"/usr/bin/java": "static"}, "jre": {"/usr/bin/java": "static"},
     "maven": {"/usr/bin/java": "static", "/usr/bin/mvn": "mvn", **_LINKED},
     "nginx": {
         "/usr/sbin/nginx": "usr/sbin/nginx", "/etc/nginx/mime.types": "etc/nginx/mime.types",
-        "/etc/nginx/nginx.conf": b"events {}\nhttp { server { listen 8080; } }\n",
+        "/etc/nginx/nginx.conf": b"error_log /dev/stderr notice;\npid /run/nginx.pid;\nevents {}\nhttp {\n"
+        b"    include /etc/nginx/mime.types;\n    include /etc/nginx/conf.d/*.conf;\n}\n",
+        "/etc/nginx/conf.d/nginx.default.conf": b"server {\n    listen 8080;\n    server_name localhost;\n"
+        b"    location / {\n        root /usr/share/nginx/html;\n    }\n}\n",
         "/var/log/nginx": None, "/var/lib/nginx": None, "/usr/share/nginx/html": None,
     },
     "node": {
         "/usr/bin/node": "node", "/usr/bin/npm": "npm", f"{KEPT}/limit": "limit", f"{KEPT}/npm": _rows(brings.NPM),
-        f"{KEPT}/pnpm": "pnpm", f"{KEPT}/yarn": "pnpm",
+        f"{KEPT}/pnpm": "pnpm", f"{KEPT}/yarn": "pnpm", f"{KEPT}/module.js": "module.js",
     },
     "php": {"/usr/bin/php": "static", "/bin/php": "static"}, "php-dev": {"/usr/bin/composer": "composer"},
     "postgres": {"/usr/bin/docker-entrypoint.sh": "docker-entrypoint.sh", "/usr/bin/postgres-server": "static"},
     "python-dev": {"/usr/bin/pip": _PIP, "/usr/bin/pip3": _PIP, "/etc/pip.conf": _PIP_CONF.encode()},
     "ruby": {"/usr/bin/ruby": "static", "/bin/ruby": "static"}, "ruby-dev": {"/usr/bin/gem": "gem"},
-    "rust": {"/usr/bin/cargo": "cargo", "/usr/bin/gcc": "gcc", **_LINKED},
+    "rust": {"/usr/bin/cargo": "cargo", "/usr/bin/gcc": "gcc", "/usr/bin/cc": "gcc", **_LINKED},
     # Packages.
     "bash": {"/bin/bash": "bash"},
     "binutils": {"/usr/bin/strip": "strip"}, "dumb-init": {"/usr/bin/dumb-init": _TINI},
-    "busybox": {"/bin/busybox": "bin/busybox", "/bin/adduser": "adduser", "/bin/addgroup": "adduser"},
+    "busybox": {
+        "/bin/busybox": "bin/busybox", "/bin/adduser": "adduser", "/bin/addgroup": "adduser", "/bin/find": "find",
+        **{f"/bin/{one}": "applet" for one in ("install", "nice", "nohup", "printenv")},
+    },
     "ca-certificates-bundle": {"/etc/ssl/certs/ca-certificates.crt": b"stands in\n"},
     "pnpm": {"/usr/bin/pnpm": "pnpm"}, "uv": {"/usr/bin/uv": "uv"}, "yarn": {"/usr/bin/yarn": "pnpm"},
     "corepack": {"/usr/bin/corepack": "corepack"},
-    "ruby-bundler": {"/usr/bin/bundle": "bundle", "/usr/bin/bundler": "bundle"},
+    "ruby-bundler": {
+        "/usr/bin/bundle": "bundle", "/usr/bin/bundler": "bundle", f"{KEPT}/gems": _rows(brings.GEMS),
+    },
     "tzdata": {"/usr/share/zoneinfo/UTC": b"stands in\n"},
 }  # fmt: skip
 """
@@ -125,9 +140,12 @@ _PROGRAMS: Final = {
 }
 _STANDING: Final[Mapping[str, _Table]] = {
     "bash": BRINGS["bash"], "tini": {"/usr/bin/tini": _TINI}, "uv": BRINGS["uv"],
-    "build-base": {"/usr/bin/gcc": "gcc"}, "gcc": {"/usr/bin/gcc": "gcc"}, "poetry": {"/usr/bin/poetry": "poetry"},
+    "build-base": {"/usr/bin/gcc": "gcc", "/usr/bin/cc": "gcc"}, "gcc": {"/usr/bin/gcc": "gcc", "/usr/bin/cc": "gcc"},
+    "poetry": {"/usr/bin/poetry": "poetry"},
     "bind-tools": {"/usr/bin/dig": "static", "/usr/bin/host": "static"}, "openssh-client": {"/usr/bin/ssh": "static"},
-    **{one: {f"/usr/bin/{one}": "static"} for one in ("curl", "jq", "rsync")},
+    **{one: {f"/usr/bin/{one}": "static"} for one in ("curl", "jq", "rsync", "wget")},
+    **{one: BRINGS["ruby-bundler"] for one in PACKAGES.split() if brings.plain(one) == "ruby-bundler"},
+    **{one: {"/usr/bin/go": "go"} for one in PACKAGES.split() if brings.plain(one) == "go"},
     **{one: BRINGS[one] for one in ("ca-certificates-bundle", "pnpm", "tzdata", "yarn")},
 }  # fmt: skip
 ADDED: Final[Mapping[str, _Table]] = {
@@ -144,9 +162,9 @@ APK: Final[_Table] = {
 """What ``apk`` adds with a package, and what it needs itself."""
 
 _RIGHTS: Final = {"/root": 0o700, "/tmp": 0o1777, "/run": 0o777}  # noqa: S108
-_FOREIGN: Final = ("dpkg", "dpkg-deb", "rpm", "rpm2cpio", "start-stop-daemon", "su", "passwd")
 _LEFT: Final = ("__pycache__", "idlelib", "site-packages", "test", "tests", "tkinter")
 _MODULE: Final = """
+import os
 import sys
 from importlib.machinery import ModuleSpec
 from types import ModuleType
@@ -154,8 +172,26 @@ from types import ModuleType
 __version__ = {version!r}
 
 
+def _works():
+    # In a build the real package would do something that can be seen afterwards.
+    if os.uname().nodename != "standin":
+        sys.stderr.write("stand-in limit: build-run\\n")
+        sys.stderr.flush()
+        os._exit(70)
+
+
+def _builds():
+    # It builds a project otherwise than by pyproject.toml.
+    sys.stderr.write("stand-in limit: python-build\\n")
+    sys.stderr.flush()
+    os._exit(70)
+
+
 def main():
     import time
+    if {{"--version", "-V", "--help", "-h"}} & {{*sys.argv[1:2]}}:
+        sys.exit(0)
+    _works()
     print(sys.argv)
     sys.stdout.flush()
     time.sleep(60)
@@ -171,6 +207,7 @@ class _Any:
         return self
 
     def __call__(self, *words, **more):
+        _works()
         return self
 
     def __iter__(self):
@@ -220,12 +257,23 @@ os._exit(70)
 """A module that a project imports, and of which nobody knows what package it is of."""
 
 _TOOLS: Final = (
-    "uv==0.9.0 poetry==2.2.1 wheel==0.45.0 setuptools==80.0.0 hatchling==1.27.0 virtualenv==20.35.0"
+    "uv==0.9.0 poetry==2.2.1 wheel==0.45.0 setuptools==80.0.0 hatchling==1.27.0 virtualenv==20.35.0 flit-core==3.12.0 "
+    "poetry-core==2.2.1 pdm-backend==2.4.5 hatch-vcs==0.5.0 setuptools-scm==9.2.0"
 )
+BACKENDS: Final = MappingProxyType(
+    {
+        "flit-core": "flit_core/buildapi.py", "hatchling": "hatchling/build.py", "pdm-backend": "pdm/backend.py",
+        "poetry-core": "poetry/core/masonry/api.py", "setuptools": "setuptools/build_meta.py",
+    }
+)  # fmt: skip
+"""Where a backend that builds projects of Python is, by its package (``scripts/backend``)."""
+
+
 _PINNED: Final = re.compile(
     r"""(?m)([A-Za-z][\w.-]*)(?:\[[\w,]+\])?\s*(?:(?:==|>=|~=|<=)|=\s*["']\^?(?=\d))\s*(\d[\w.]*)"""
 )
-_BARE: Final = re.compile(r"(?m)^([A-Za-z][\w.-]*)(?:\[[\w,]+\])?\s*(?:#.*)?$")
+_NAMED: Final = re.compile(r"\s*([A-Za-z][\w.-]*)\s*(?:\[[^\]]*\])?\s*(?:$|[<>!~=;#(@\s])")
+_VERSION: Final = re.compile(r"(===|==|~=|>=|<=|<|>)\s*(\d[\w.]*)")
 
 
 class Root(dict[str, tuple[tarfile.TarInfo, bytes | Path]]):
@@ -395,12 +443,23 @@ class StandIns:
                     root.library(source, self.debian / "usr/lib/x86_64-linux-gnu", below)
                 if held == "bin/busybox":
                     self._busybox(root, source)
+                if source.read_bytes()[:9] == b"#!/bin/sh":
+                    root.put(f"{KEPT}/common", HERE / "scripts/common")
 
     def _busybox(self, root: Root, busybox: Path) -> None:
+        """Add the applets that Wolfi's has; one that Debian's lacks says so, and what it has besides is taken away."""
         said = subprocess.run([busybox, "--list"], capture_output=True, text=True, check=True)
-        for tool in {*said.stdout.split()} - {"busybox", *_FOREIGN}:
-            root.put(f"/bin/{tool}", "busybox")
-        root.put("/usr/bin/env", "/bin/busybox")
+        there, wolfis = said.stdout.split(), brings.APPLETS.split()
+        gone = {*there} - {*wolfis, "busybox"} | {"find"}
+        root.put(f"{KEPT}/busybox", busybox)
+        root.put("/bin/busybox", without(busybox.read_bytes(), there, gone))
+        for tool in wolfis:
+            if f"/bin/{tool}" not in BRINGS["busybox"]:
+                self._lay(root, {f"/bin/{tool}": "limit"})
+                if tool in there:
+                    root.put(f"/bin/{tool}", "busybox")
+            if tool not in ("ash", "sh"):
+                root.put(f"/usr/bin/{tool}", f"/bin/{tool}")
 
     def _python(self, root: Root, *, pip: bool) -> None:
         program = max(self.python.glob("bin/python3.??"))
@@ -418,9 +477,33 @@ class StandIns:
         for path in (library / "site-packages").iterdir():
             if path.name.partition("-")[0] == "pip":
                 root.tree(f"{there}/site-packages/{path.name}", path)
+        # The real image has it beside pip.
+        for name, text in wheel_files("setuptools", "80.0.0").items():
+            root.put(f"{there}/site-packages/{name}", text.encode())
         unknown = unknown_modules(self.projects)
-        for name, version in wheels(self.projects).items():
+        for name, version in sorted(wheels(self.projects)):
             root.put(*wheel(name, version, unknown.get(name, ())))
+
+
+def without(busybox: bytes, names: Sequence[str], gone: Iterable[str]) -> bytes:
+    """
+    Return busybox without some applets: its shell would start them before it looks at PATH.
+
+    :param names: those that it has, in its order.
+    """
+    listed = b"".join(name.encode() + b"\0" for name in names)
+    at, taken = busybox.find(listed), {*gone}
+    if at < 0:
+        msg = "this busybox does not list its applets as the one of Debian 12 does"
+        raise ValueError(msg)
+    left = [name for name in names if name not in taken]
+    # They stay in order, for they are looked up by it.
+    after = {name: next((one for one in left if one > name), "\x7f\x7f") for name in taken}
+    new = {
+        name: name[:-1] + ("\x7f" if name[:-1] + "\x7f" < after[name] else "\1") for name in taken
+    }
+    renamed = b"".join(new.get(name, name).encode() + b"\0" for name in names)
+    return busybox[:at] + renamed + busybox[at + len(listed) :]
 
 
 def held_by(facts: Facts) -> _Table:
@@ -448,23 +531,47 @@ def digest_of(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()[:16]
 
 
-def wheels(projects: Iterable[Path]) -> dict[str, str]:
-    """Return the packages of Python that projects ask for, each with a version that they accept."""
-    found = dict(_PINNED.findall(_TOOLS))
-    for project in projects:
-        found |= _asked(project)
-    return found
+def wheels(projects: Iterable[Path]) -> set[tuple[str, str]]:
+    """Return the packages of Python that projects ask for, each with versions that they accept."""
+    return {one for project in projects for one in _asked(project)} | {*_PINNED.findall(_TOOLS)}
 
 
-def _asked(project: Path) -> dict[str, str]:
-    found = dict[str, str]()
+def _asked(project: Path) -> set[tuple[str, str]]:
+    found = set[tuple[str, str]]()
     for path in sorted(project.rglob("*")):
-        if path.name.startswith("requirements") or path.name == "pyproject.toml":
-            text = path.read_text("utf-8")
-            if path.suffix == ".txt":
-                found |= {name.lower(): "1.0" for name in _BARE.findall(text)}
-            found |= {name.lower(): version for name, version in _PINNED.findall(text)}
+        if path.name == "pyproject.toml":
+            found |= _asked_by(path.read_text("utf-8"))
+        elif path.suffix in (".txt", ".in") and re.search("requirements|constraints", str(path)):
+            found |= {_package(line) for line in path.read_text("utf-8").splitlines()}
+    return {one for one in found if one[0]}
+
+
+def _asked_by(text: str) -> set[tuple[str, str]]:
+    """Return what a ``pyproject.toml`` asks for: pinned anywhere, or in a list of packages."""
+    found = {(name.lower(), version) for name, version in _PINNED.findall(text)}
+    with contextlib.suppress(tomllib.TOMLDecodeError):
+        held = tomllib.loads(text)
+        project = held.get("project", {})
+        lists = [project.get("dependencies", []), held.get("build-system", {}).get("requires", [])]
+        lists += [
+            *project.get("optional-dependencies", {}).values(),
+            *held.get("dependency-groups", {}).values(),
+        ]
+        found |= {_package(one) for wanted in lists for one in wanted if isinstance(one, str)}
+        poetry = held.get("tool", {}).get("poetry", {}).get("dependencies", {})
+        found |= {(name.lower(), "1.0") for name, one in poetry.items() if one == "*"}
     return found
+
+
+def _package(line: str) -> tuple[str, str]:
+    """Return the package that a line asks for and a version that it accepts, an empty name for none."""
+    named = _NAMED.match(line)
+    if not named:
+        return "", ""
+    how, version = (_VERSION.search(line) or re.match("()(.*)", "1.0")).groups()  # type: ignore[union-attr]
+    if how == ">":
+        version += ".1"
+    return named[1].lower(), "0.0.1" if how == "<" else version
 
 
 def unknown_modules(folders: Iterable[Path]) -> dict[str, set[str]]:
@@ -477,10 +584,10 @@ def unknown_modules(folders: Iterable[Path]) -> dict[str, set[str]]:
     for project in (one for folder in folders for one in folder.glob("*/input")):
         asked, texts = _asked(project), [path.read_text("utf-8") for path in project.rglob("*.py")]
         own = {path.stem for path in project.rglob("*")}
-        known = {module for name in asked for module in brings.modules(name)}
+        known = {module for name, _ in asked for module in brings.modules(name)}
         strange = {name for text in texts for name in _imported(text)} - own - known
         strange -= sys.stdlib_module_names
-        for name in asked:
+        for name, _ in asked:
             found.setdefault(name, set()).update(strange)
     return {name: held for name, held in found.items() if held}
 
@@ -504,6 +611,17 @@ def wheel(name: str, version: str, unknown: Iterable[str] = ()) -> tuple[str, by
 
     :param unknown: modules that it may have as well.
     """
+    module, held = re.sub(r"[^a-z0-9]+", "_", name.lower()), io.BytesIO()
+    with zipfile.ZipFile(held, "w") as out:
+        for path, text in wheel_files(name, version, unknown).items():
+            info = zipfile.ZipInfo(path)
+            info.external_attr = (0o100755 if "/scripts/" in path else 0o600) << 16
+            out.writestr(info, text)
+    return f"{KEPT}/wheels/{module}-{version}-py3-none-any.whl", held.getvalue()
+
+
+def wheel_files(name: str, version: str, unknown: Iterable[str] = ()) -> dict[str, str]:
+    """Return what is in a wheel."""
     module = re.sub(r"[^a-z0-9]+", "_", name.lower())
     modules = brings.modules(name)
     head, script = f"{module}-{version}", HERE / "scripts" / module
@@ -511,20 +629,19 @@ def wheel(name: str, version: str, unknown: Iterable[str] = ()) -> tuple[str, by
     files = {f"{one}/__init__.py": _MODULE.format(version=version) for one in modules}
     files |= {f"{one}/__main__.py": f"from {one} import main\n\nmain()\n" for one in modules}
     files |= {f"{one}.py": _UNKNOWN for one in unknown}
+    backend = BACKENDS.get(module.replace("_", "-"))
+    if backend:
+        files[backend] = (HERE / "scripts/backend").read_text()
+    if module == "setuptools":
+        files["setuptools/__init__.py"] += "\n\ndef setup(*words, **more):\n    _builds()\n"
     files |= {
         f"{about}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n",
         f"{about}/WHEEL": "Wheel-Version: 1.0\nGenerator: standin\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
         f"{about}/RECORD": "",
     }
-    if script.is_file():
+    if script.is_file() and not backend:
         text = script.read_text().replace("#!/usr/bin/env python3", "#!python")
         files[f"{head}.data/scripts/{module}"] = text
-    else:
+    elif not backend:
         files[f"{about}/entry_points.txt"] = f"[console_scripts]\n{program} = {modules[0]}:main\n"
-    held = io.BytesIO()
-    with zipfile.ZipFile(held, "w") as out:
-        for path, text in files.items():
-            info = zipfile.ZipInfo(path)
-            info.external_attr = (0o100755 if "/scripts/" in path else 0o600) << 16
-            out.writestr(info, text)
-    return f"{KEPT}/wheels/{head}-py3-none-any.whl", held.getvalue()
+    return files

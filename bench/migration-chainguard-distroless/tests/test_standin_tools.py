@@ -1,0 +1,472 @@
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""What stand-ins of tools do of each command, option and variable: as the real one, or it cannot be judged."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from _benchgate_bench.migration_chainguard_distroless.observers import builder
+from _benchgate_bench.migration_chainguard_distroless.observers.standins import (
+    brings,
+    images,
+    limits,
+)
+from _benchgate_bench.migration_chainguard_distroless.tests.support import stood_in
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="stand-ins are shell scripts")
+
+OPTION, VARIABLE = "stand-in limit: option\n", "stand-in limit: variable\n"
+GO = {
+    "project/go.mod": "module m\n",
+    "project/main.go": 'package main\nimport "C"\n',
+    "kept/static": "static",
+    "kept/dynamic": "dynamic",
+    "bin/gcc": "#!/bin/sh\n",
+}
+NODE = {
+    "project/package.json": '{"scripts": {"say": "echo said"}, "dependencies": {"ms": "2"}, '
+    '"devDependencies": {"tsx": "1"}}',
+    "kept/npm": "tsx tsx\n",
+    "kept/limit": "#!/bin/sh\necho stand-in limit: program\n",
+    "kept/module.js": (images.HERE / "scripts/module.js").read_text(),
+}
+TOOLS = {
+    "bundle": {"project/Gemfile": 'gem "puma"\n', "kept/gems": "puma puma\n"},
+    "cargo": {
+        "project/Cargo.toml": '[package]\nname = "m"\n',
+        "project/src/main.rs": "",
+        "kept/dynamic": "d",
+        "kept/static": "s",
+    },
+    "composer": {"project/composer.json": "{}"},
+    "corepack": {},
+    "dotnet": {
+        "project/a.csproj": "<TargetFramework>net10.0</TargetFramework>",
+        "kept/unshelled": "u",
+    },
+    "gcc": {"project/a.c": "#include <stdio.h>\n", "kept/dynamic": "d"},
+    "gem": {},
+    "go": GO,
+    "mvn": {"project/pom.xml": "<project><artifactId>a</artifactId><version>1</version></project>"},
+    "npm": NODE,
+    "strip": {"project/a": ""},
+    "uv": {},
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "script", "said"),
+    [
+        # An option that the stand-in does not know is neither an error nor left out.
+        ("bundle", "bundle install --frobnicate", OPTION),
+        ("cargo", "cargo build --frobnicate", OPTION),
+        ("composer", "composer install --frobnicate", OPTION),
+        ("corepack", "corepack enable --frobnicate", OPTION),
+        ("dotnet", "dotnet publish --frobnicate", OPTION),
+        ("dotnet", "dotnet publish -p:PublishSingleFile=true", OPTION),
+        ("gcc", "gcc --frobnicate a.c", OPTION),
+        ("gem", "gem --frobnicate", OPTION),
+        ("go", "go build -frobnicate", OPTION),
+        ("go", "go build -buildmode=c-shared", OPTION),
+        ("mvn", "mvn --frobnicate package", OPTION),
+        ("npm", "npm ci --frobnicate", OPTION),
+        ("npm", "echo frobnicate=1 > .npmrc; npm install", OPTION),
+        ("npm", "npm config set frobnicate 1", OPTION),
+        ("strip", "strip --frobnicate a", OPTION),
+        ("uv", "uv sync --frobnicate", OPTION),
+        # A variable that it does not know.
+        ("bundle", "BUNDLE_BIN=bin bundle install", VARIABLE),
+        ("cargo", "CARGO_BUILD_RUSTFLAGS=-x cargo build", VARIABLE),
+        ("cargo", "RUSTC_WRAPPER=x cargo build", VARIABLE),
+        ("composer", "COMPOSER_VENDOR_DIR=x composer install", VARIABLE),
+        ("dotnet", "MSBUILD_FROBNICATE=x dotnet build", VARIABLE),
+        ("go", "GOFLAGS=-tags=x go build", VARIABLE),
+        ("go", "GOWORK=off go build", VARIABLE),
+        ("go", "CGO_LDFLAGS=-lx go build", VARIABLE),
+        ("mvn", "MAVEN_ARGS=-Px mvn package", VARIABLE),
+        ("npm", "NPM_CONFIG_FROBNICATE=1 npm install", VARIABLE),
+        ("npm", "npm_config_install_links=1 npm install", VARIABLE),
+        ("uv", "UV_FROBNICATE=1 uv --version", VARIABLE),
+        # A command that there is and nobody imitates.
+        ("bundle", "bundle binstubs puma", "stand-in limit: bundle-verb\n"),
+        ("cargo", "cargo auditable build", "stand-in limit: cargo-verb\n"),
+        ("composer", "composer require a/b", "stand-in limit: composer-verb\n"),
+        ("dotnet", "dotnet run", "stand-in limit: dotnet-verb\n"),
+        ("gem", "gem list", "stand-in limit: gem-install\n"),
+        ("go", "go mod vendor", "stand-in limit: go-verb\n"),
+        ("go", "go env GOVERSION", "stand-in limit: go-verb\n"),
+        ("mvn", "mvn -Pprod package", "stand-in limit: mvn-profile\n"),
+        ("npm", "npm link", "stand-in limit: npm-verb\n"),
+        ("uv", "uv tool install x", "stand-in limit: uv-verb\n"),
+        # One that there is not, and a mistake, fail as with the real tool: nobody may choose not to be judged.
+        ("bundle", "bundle frobnicate", 'Could not find command "frobnicate".\n'),
+        ("cargo", "cargo frobnicate", "error: no such command: `frobnicate`\n"),
+        ("cargo", "cargo build --locked", "error: cannot create the lock file because --locked"),
+        ("cargo", "cargo build --bin x", "error: no bin target named `x`\n"),
+        ("dotnet", "dotnet publish gone", "MSBUILD : error MSB1009"),
+        ("gcc", "gcc gone.c", "gcc: error: gone.c: No such file or directory\n"),
+        ("go", "go frobnicate", "go frobnicate: unknown command\n"),
+        ("mvn", "mvn packge", 'Unknown lifecycle phase "packge"'),
+        ("npm", "npm cii", 'Unknown command: "cii"\n'),
+        ("npm", "npm ci", "npm error: npm ci needs a package-lock.json\n"),
+        ("uv", "uv frobnicate", "error: unrecognized subcommand 'frobnicate'\n"),
+        # What was ignored, and is not.
+        ("bundle", "export BUNDLE_PATH=x; bundle install; ls x/ruby/4.0.0/bin", "puma\n"),
+        ("bundle", "GEM_HOME=g bundle install; cat g/bin/puma", "# stand-in gem: puma-1.0\n"),
+        ("bundle", "> ../kept/gems; GEM_HOME=g bundle install; cat g/bin/puma", "ruby-program\n"),
+        ("cargo", "cargo build --target-dir t; cat t/debug/m", "d"),
+        ("dotnet", "dotnet publish; ls bin/Release/net10.0/publish", "a\na.dll\n"),
+        ("dotnet", "dotnet publish -o o -p:UseAppHost=false; ls o", "a.dll\n"),
+        ("gcc", "echo '#include <odd.h>' > a.c; gcc a.c", "stand-in limit: gcc-library\n"),
+        ("gcc", "gcc a.c -lodd", "stand-in limit: gcc-library\n"),
+        ("gcc", "gcc a.c -lcurl", "cannot find -lcurl: No such file or directory\n"),
+        ("gcc", "mkdir ../lib; touch ../lib/libcurl.so; gcc a.c -lcurl && cat a.out", "d"),
+        ("go", "CGO_ENABLED=0 go build", "package .: build constraints exclude all Go files in"),
+        ("go", "CGO_ENABLED=0 go build; ls", "go.mod\nmain.go\n"),
+        ("go", "go build; cat m", "dynamic"),
+        ("go", "echo 'package main' > b.go; CGO_ENABLED=0 go build", "go-constraints\n"),
+        ("go", "echo '#cgo LDFLAGS: -lx' >> main.go; go build", "gcc-library\n"),
+        ("go", "echo '// #include <sqlite3.h>' >> main.go; go build", "cannot find -lsqlite3"),
+        ("go", "echo 'require github.com/mattn/go-sqlite3 v1' >> go.mod; CGO_ENABLED=0 go build",
+         "go-constraints\n"),
+        ("go", "mkdir x; touch x/a.txt; go build ./x", "no Go files in ./x\n"),
+        ("go", "echo '//go:build x' > main.go; go build", "go-constraints\n"),
+        ("go", "go env GOPATH", "/go\n"),
+        ("npm", "npm install && ls node_modules node_modules/.bin", "ms\ntsx\n\nnode_modules/.bin:\nms\ntsx\n"),
+        ("npm", "NODE_ENV=production npm install && ls node_modules", "ms\n"),
+        ("npm", "npm install && npm prune --omit=dev && ls node_modules", "ms\n"),
+        ("npm", "mkdir x; mv package.json x; npm --prefix x install; ls x/node_modules", "ms\ntsx\n"),
+        ("npm", "npm run say -- more", "said more\n"),
+        ("npm", "sed -i s/say/postinstall/ package.json; npm install", "npm-lifecycle\n"),
+        ("npm", "npm install; node_modules/.bin/tsx", "stand-in limit: program\n"),
+        ("npm", "npm install; node -e 'require(\"ms/x\")(1)'", "stand-in limit: build-run\n"),
+    ],
+)  # fmt: skip
+def test_a_stand_in_does_as_the_real_tool_or_says_that_it_cannot(tmp_path, name, script, said):
+    if name == "npm" and not shutil.which("node"):
+        pytest.skip("npm's stand-in is run by node")
+    env = f"export HOME={tmp_path} NODE_ENV=; unset UV_LINK_MODE; "
+
+    assert said in stood_in(tmp_path, name, TOOLS[name], env + script)
+
+
+@pytest.mark.skipif(not shutil.which("node"), reason="they are run by node")
+@pytest.mark.parametrize(
+    ("tool", "script", "said"),
+    [
+        ("yarn", "yarn --frozen-lockfile", "yarn: yarn.lock is missing\n"),
+        ("yarn", "touch yarn.lock; yarn --frozen-lockfile && ls node_modules", "ms\ntsx\n"),
+        ("yarn", "yarn install --production && ls node_modules", "ms\n"),
+        ("pnpm", "NODE_ENV=production pnpm install && ls node_modules", "ms\n"),
+        ("pnpm", "touch pnpm-workspace.yaml; pnpm install", "stand-in limit: npm-workspace\n"),
+        ("yarn", "yarn say more", "said more\n"),
+        ("yarn", "yarn frobnicate", 'npm error Missing script: "frobnicate"\n'),
+        ("yarn", "yarn workspaces focus", "stand-in limit: npm-verb\n"),
+        ("pnpm", "pnpm --filter a install", OPTION),
+        ("yarn", "touch .yarnrc.yml; yarn", "stand-in limit: yarn-berry\n"),
+        ("pnpm", "PNPM_FROBNICATE=1 pnpm install", VARIABLE),
+    ],
+)
+def test_yarn_and_pnpm_install_what_their_locks_are_for(tmp_path, tool, script, said):
+    text = (images.HERE / "scripts/pnpm").read_text().replace(images.KEPT, f"{tmp_path}/kept")
+    env = f"export HOME={tmp_path} NODE_ENV=; "
+
+    assert said in stood_in(tmp_path, "npm", {**NODE, f"bin/{tool}": text}, env + script)
+
+
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory):
+    """Compile what stands in for programs, in the folder that is returned; containers have its machine's name."""
+    if not shutil.which("gcc"):
+        pytest.skip("no gcc")
+    place = tmp_path_factory.mktemp("programs")
+    for name, told in {"ruby": "standin", "java": "standin", "building": "elsewhere"}.items():
+        text = (images.HERE / "standin.c").read_text()
+        machine = 'strcpy(host, "standin"), 0' if told == "standin" else "0"
+        (place / f"{name}.c").write_text(
+            text.replace("gethostname(host, sizeof host - 1)", f"({machine})")
+        )
+        subprocess.run(["gcc", "-o", place / name, place / f"{name}.c"], check=True)  # noqa: S603, S607
+    for name in ("php", "dotnet", "app"):
+        (place / name).symlink_to("ruby")
+    for name in ("building-app", "wget"):
+        (place / name).symlink_to("building")
+    return place
+
+
+STARTED = "standin "
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("ruby a.rb", STARTED),
+        ("ruby -S puma -C config.rb", STARTED),
+        ("ruby -W0 -I lib -r ./a a.rb", STARTED),
+        ("ruby -r ./gone a.rb", "ruby: cannot load such file -- ./gone"),
+        ("ruby -S gone", "ruby: cannot read gone"),
+        ("ruby bin/lost", "ruby: can't find gem lost-1.0 (Gem::GemNotFoundException)"),
+        ("ruby bin/odd", "stand-in limit: ruby-program\n"),
+        ("ruby -e puts", "stand-in limit: option"),
+        ("ruby --version", "stand-in of ruby"),
+        ("java -Xmx1g -jar a.rb", STARTED),
+        ("java -cp lib/*:gone com.example.Main", STARTED),
+        ("java -cp gone com.example.Main", "java: cannot find com.example.Main"),
+        ("java $OPTS -jar a.rb", "java: cannot find $OPTS"),
+        ("java a.rb", "java: cannot find a.rb"),
+        ("java --frobnicate -jar a.rb", "stand-in limit: option"),
+        ("java -version", "stand-in of java"),
+        ("php -S 0.0.0.0 -t .", "Invalid address: 0.0.0.0"),
+        ("php -r 1", "stand-in limit: option"),
+        ("dotnet exec gone.dll", "dotnet: cannot read gone.dll"),
+        ("app --serve", STARTED),
+        ("building-app --version", "stand-in limit: build-run"),
+        ("wget -qO x https://tools.example.org/x", "wget: could not resolve host: https"),
+        ("wget -qO x https://go.dev/x", "stand-in limit: network"),
+    ],
+)  # fmt: skip
+def test_a_program_is_asked_as_the_real_one_is(programs, tmp_path, words, said):
+    for path, text in {
+        "a.rb": "", "bin/puma": "#!/usr/bin/ruby\n# stand-in gem: puma-6.4.3\n",
+        "gems/puma-6.4.3/x": "", "lib/a.jar": "",
+        "bin/lost": "# stand-in gem: lost-1.0\n", "bin/odd": 'echo "stand-in limit: ruby-program" >&2\n',
+    }.items():  # fmt: skip
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+    env = {"GEM_HOME": str(tmp_path), "PATH": f"{tmp_path}/bin", "HOME": str(tmp_path)}
+    name, *more = words.split()
+    run = subprocess.Popen(  # noqa: S603 - what is tested
+        [programs / name, *more], env=env, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+    )  # fmt: skip
+    try:
+        assert said in run.stdout.readline()
+    finally:
+        run.kill()
+        run.communicate()
+
+
+@pytest.mark.parametrize(
+    ("script", "there"),
+    [
+        ("install -d -m 0700 a/b && stat -c %a a/b", "700"),
+        ("install -Dm644 one x/y/z && stat -c %a x/y/z", "644"),
+        ("install -m 755 -t . ../one 2>&1; mkdir d; install one two d && ls d", "one\ntwo"),
+        ("install gone d", "install: can't stat 'gone': No such file or directory"),
+        ("install --frobnicate one d", "stand-in limit: option"),
+        ("install", "install: missing operand"),
+    ],
+)
+def test_install_of_busybox_is_there(tmp_path, script, there):
+    files = {"project/one": "1", "project/two": "2"}
+    text = (images.HERE / "scripts/applet").read_text().replace(images.KEPT, f"{tmp_path}/kept")
+
+    held = stood_in(tmp_path, "applet", {**files, "bin/install": text}, script)
+    assert held.strip().endswith(there)
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        ("adduser -D -u 1000 -g '' -s /bin/false app && cat passwd", "app:x:1000:1000::"),
+        ("addgroup -S -g 7 web && adduser -SDH -G web app && cat passwd", "app:x:10000:7::"),
+        ("adduser -D -h $PWD/home app && ls -d home", "home"),
+        ("adduser -D -G gone app", "adduser: unknown group gone"),
+        ("adduser -D app && adduser -D app", "adduser: user 'app' in use"),
+        ("addgroup web && adduser -D -H app && addgroup app web && cat group", "web:x:10000:app"),
+        ("adduser -Du 1000 app", "stand-in limit: option"),
+        ("adduser --home-dir /x app", "adduser: unrecognized option --home-dir"),
+    ],
+)
+def test_adduser_of_busybox_is_there(tmp_path, script, said):
+    files = {"project/passwd": "root:x:0:0:root:/root:/bin/sh\n", "project/group": "root:x:0:\n"}
+    text = (images.HERE / "scripts/adduser").read_text().replace(images.KEPT, f"{tmp_path}/kept")
+    text = text.replace("etc=/etc", f"etc={tmp_path}/project").replace("/home/$1", "$PWD/$1")
+    both = {f"bin/{name}": text for name in ("adduser", "addgroup")}
+
+    assert said in stood_in(
+        tmp_path, "applet", {**files, **both, "bin/chown": "#!/bin/sh\n"}, script
+    )
+
+
+@pytest.mark.parametrize(
+    ("script", "left"),
+    [
+        ("find a -name '*.map' -delete", "a/b/x.js"),
+        ("find a/b -delete", ""),
+        ("find a -type f ! -name '*.js' -exec rm '{}' ';'", "a/b/x.js"),
+        ("find a -frobnicate 2>/dev/null", "a/b/x.js\na/b/x.map"),
+    ],
+)
+def test_find_deletes_as_that_of_wolfi(tmp_path, script, left):
+    files = {"project/a/b/x.js": "", "project/a/b/x.map": ""}
+    files["kept/busybox"] = '#!/bin/sh\nexec /usr/bin/"$@"\n'
+    stood_in(tmp_path, "find", files, script)
+
+    found = sorted(path for path in (tmp_path / "project/a").rglob("*") if path.is_file())
+    assert "\n".join(str(path.relative_to(tmp_path / "project")) for path in found) == left
+
+
+def test_busybox_has_the_applets_of_wolfi():
+    names = ["[", "ash", "find", "id", "ionice", "ip", "ipcalc", "kill", "wc", "wget", "which"]
+    whole = b"code\0" + b"".join(f"{name}\0".encode() for name in names) + b"code"
+
+    left = images.without(whole, names, {"find", "ip", "ipcalc", "wget"})
+
+    assert len(left) == len(whole)
+    found = left.removeprefix(b"code\0").removesuffix(b"\0code").decode().split("\0")
+    assert [name for name in names if name in found] == [
+        "[", "ash", "id", "ionice", "kill", "wc", "which",
+    ]  # fmt: skip
+    # They are looked up by their order, of which those that are left are a part.
+    kept = {name for name in names if name in found}
+    assert all(a < b for a, b in zip(found, found[1:], strict=False) if kept & {a, b})
+    with pytest.raises(ValueError, match="does not list its applets"):
+        images.without(b"", names, {"ip"})
+    applets = brings.APPLETS.split()
+    assert {"adduser", "find", "install", "printenv", "sh"} <= {*applets}
+    assert not {"wget", "nslookup", "ip", "patch", "xz"} & {*applets}
+
+
+def built(tmp_path, files, *, linked=False, backend="setuptools"):
+    """Build a project by what stands in for its backend; return the names in the wheel, or what is said."""
+    for path, text in files.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+    place = tmp_path / ".here" / images.BACKENDS[backend]
+    place.parent.mkdir(parents=True)
+    (tmp_path / ".here" / images.BACKENDS[backend].partition("/")[0] / "__init__.py").touch()
+    place.write_text((images.HERE / "scripts/backend").read_text())
+    module = images.BACKENDS[backend].removesuffix(".py").replace("/", ".")
+    hook = "build_editable" if linked else "build_wheel"
+    code = f"import zipfile, {module} as b\nprint('\\n'.join(zipfile.ZipFile(b.{hook}('.')).namelist()))"
+    done = subprocess.run(  # noqa: S603 - what is tested
+        [sys.executable, "-c", code], cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(tmp_path / ".here")},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    found = [line for line in done.stdout.splitlines() if ".dist-info" not in line]
+    return " ".join(found) + done.stderr
+
+
+PROJECT = '[project]\nname = "my-app"\nversion = "1"\n'
+FLAT, SRC = {"my_app/a.py": "", "tests/t.py": ""}, {"src/my_app/a.py": "", "src/my_app/b.txt": ""}
+
+
+@pytest.mark.parametrize(
+    ("backend", "text", "files", "said"),
+    [
+        ("setuptools", "", FLAT, "my_app/a.py"),
+        ("setuptools", "", SRC, "my_app/a.py"),
+        ("setuptools", '[tool.setuptools.packages.find]\nwhere = ["src"]\n', SRC, "my_app/a.py"),
+        ("setuptools", '[tool.setuptools]\npy-modules = ["one"]\n', {"one.py": ""}, "one.py"),
+        ("setuptools", '[tool.setuptools]\npackages = ["gone"]\n', FLAT, "error: package directory"),
+        ("setuptools", "", {**FLAT, "other/a.py": ""}, "stand-in limit: python-build"),
+        ("setuptools", "", {**FLAT, "setup.py": ""}, "stand-in limit: python-build"),
+        ("setuptools", "[tool.setuptools.cmdclass]\n", FLAT, "stand-in limit: python-build"),
+        ("setuptools", 'dynamic = ["dependencies"]\n', FLAT, "stand-in limit: python-build"),
+        ("hatchling", "", SRC, "my_app/a.py my_app/b.txt"),
+        ("hatchling", 'readme = "README.md"\n', SRC, "Readme file does not exist: README.md"),
+        ("hatchling", "[tool.hatch.build.hooks.x]\n", SRC, "stand-in limit: python-build"),
+        ("poetry-core", "", FLAT, "my_app/a.py"),
+        ("flit-core", "", {"my_app.py": ""}, "my_app.py"),
+        ("pdm-backend", "", {"other/a.py": ""}, "stand-in limit: python-build"),
+    ],
+)  # fmt: skip
+def test_a_project_of_python_is_built_by_its_pyproject(tmp_path, backend, text, files, said):
+    held = built(tmp_path, {**files, "pyproject.toml": PROJECT + text}, backend=backend)
+
+    assert held.strip() == said if "limit" not in said and ".py" in said else said in held
+
+
+def test_a_project_that_is_linked_stays_where_it_is(tmp_path):
+    assert (
+        built(tmp_path, {**SRC, "pyproject.toml": PROJECT}, linked=True) == "__editable__my_app.pth"
+    )
+
+
+def limit_of(output, names=()):
+    """Return what is said not to be judged, None for nothing."""
+    try:
+        builder.Builder("docker", stands_in=True)._within_limits(output, names)
+    except builder.Unavailable as error:
+        return str(error).partition("stand-ins: it ")[2]
+    return None
+
+
+LOST = "Error: Cannot find module '/app/node_modules/next/dist/bin/next'"
+
+
+@pytest.mark.parametrize(
+    ("output", "limit"),
+    [
+        ("#9 1.2 ERROR: No matching distribution found for gunicorn==99", "pip-package"),
+        ("#9 1.2 ERROR: No matching distribution found for no-such-package-of-anybody", None),
+        ("#9 [2/3] RUN echo ERROR: No matching distribution found for gunicorn", None),
+        ("#9 1.2       stand-in limit: python-build", "python-build"),
+        ("#9 1.2 ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM", "pip-hash"),
+        ("#9 1.2 ERROR: Package 'a' requires a different Python: 3.11.7 not in '>=3.12'", "python-version"),
+        ("#9 1.2 ERROR: Package 'a' requires a different Python: 3.11.7 not in '<3.9'", None),
+        ("node: bad option: --experimental-strip-types", "node-version"),
+        ("node: bad option: --frobnicate", None),
+        ("SyntaxError: The requested module 'x' does not provide an export named 'y'", "npm-module"),
+        ('nginx: [emerg] unknown directive "http2" in /etc/nginx/nginx.conf:3', "nginx-version"),
+        ('nginx: [emerg] unknown directive "lisen" in /etc/nginx/nginx.conf:3', None),
+        ("#9 1.2 stand-in brought: coreutils\n#9 1.3 cp: unrecognized option: parents", "option"),
+        ("#9 1.3 cp: unrecognized option: parents", None),
+        ("#9 1.2 stand-in brought: ghostscript\n#9 1.3 /bin/sh: gs: not found", "apk-program"),
+        ("#9 1.2 stand-in brought: ghostscript\n#9 1.3 /bin/sh: useradd: not found", None),
+        ("#9 1.2 stand-in brought: ca-certificates\n#9 1.3 /bin/sh: gs: not found", None),
+        ("#9 1.3 /bin/sh: gs: not found", None),
+        (LOST, "npm-file"),
+        (LOST.replace("next/", "gone/"), None),
+    ],
+)  # fmt: skip
+def test_what_a_program_of_the_host_lacks_is_a_limit_if_the_real_one_has_it(output, limit):
+    there = {"app/node_modules/next/package.json"}
+
+    assert limit_of(output, there) == (limits.LIMITS[limit] if limit else None)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "RUN printf 'stand-in limit: program'",
+        "RUN echo No matching distribution found for gunicorn",
+        "RUN cat /usr/share/standin/limit",
+    ],
+)
+def test_an_answer_that_says_what_a_limit_says_is_not_built(tmp_path, line):
+    docker = builder.Builder("docker", stands_in=True)
+
+    seen = docker.observe({"Dockerfile": f"FROM a\n{line}\n"}, tmp_path / "x", {})
+
+    assert not seen["built"]
+
+
+def test_the_folder_of_the_real_python_is_a_limit(tmp_path):
+    docker = builder.Builder("docker", stands_in=True)
+    line = "COPY --from=a /usr/lib/python3.14/site-packages /x\n"
+
+    with pytest.raises(builder.Unavailable, match="folder of a version of Python"):
+        docker.observe({"Dockerfile": f"FROM a\n{line}"}, tmp_path / "x", {})
+    assert not limits.python_folders(f"FROM a\n# {line}")
+
+
+def test_no_stand_in_needs_a_program_that_busybox_lacks():
+    known = {*brings.APPLETS.split()}
+    for path in (images.HERE / "scripts").iterdir():
+        text = path.read_text()
+        if text.startswith("#!/bin/sh"):
+            for one in ("printenv", "tac", "nl", "realpath", "mapfile", "column"):
+                assert one in known or f"$({one} " not in text, path.name
+
+
+def test_each_table_of_tools_is_in_the_page_that_says_what_is_observed():
+    page = (Path(images.__file__).parents[2] / "details/tools.md").read_text("utf-8")
+    scripts = {path.name for path in (images.HERE / "scripts").iterdir()}
+    told = scripts - {"applet", "backend", "common", "docker-entrypoint.sh", "limit", "module.js"}
+
+    assert not {name for name in told if f"`{name}`" not in page}
+    assert not {name for name in limits.LIMITS if f"`{name}`" not in page}
