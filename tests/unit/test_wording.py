@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from dataclasses import replace
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -91,6 +92,22 @@ def test_a_p_is_shown_on_the_side_of_the_level_where_it_is(p, text):
 def test_where_all_gains_are_equal_no_p_is_asked_for():
     text = shown(arm((0.2,) * 16), arm((0.8,) * 16))[1]
     assert text["test"] == "paired, the exact bound decides (the lowest plausible gain), 16 cases"
+
+
+def test_who_is_in_a_hurry_reads_what_a_promotion_did_not_measure_and_what_newly_fails():
+    brief = Door(verbosity=-1)
+    unmeasured = Line("harm", "not measured", "caution")
+    count = Line("cases", "2 of 3 pass")
+    passing, failing = Line("  passes", "a", "good"), Line("  fails", "b", "bad")
+    promoted = DecisionView(headline=Line("PROMOTE", ""), outcome="promote", harm=(unmeasured,))
+    held = replace(promoted, outcome="hold")
+
+    def said(view, *cases):
+        return [*gate_lines(view, brief, cases=cases)][1:]
+
+    assert said(promoted, count, passing, failing) == [unmeasured, count, failing]
+    assert said(promoted, count, passing) == [unmeasured]
+    assert said(held, count, passing, failing) == []
 
 
 def test_a_hold_says_what_is_missing_and_what_would_settle_it():

@@ -125,13 +125,25 @@ def pin_command(folder: Path, seq: int | None, here: Path) -> str:
     """Return the command that makes a run the baseline; empty for one without a number."""
     if seq is None:
         return ""
+    return f"benchgate pin {_number(folder, seq, here)} --yes"
+
+
+def page_command(folder: Path, seq: int | None, here: Path) -> str:
+    """Return the command that writes the page of a run; empty for one without a number."""
+    if seq is None:
+        return ""
+    return f"benchgate report {_number(folder, seq, here)} --html page.html"
+
+
+def _number(folder: Path, seq: int, here: Path) -> str:
+    """Return the number of a run, with the options that a command needs to find it."""
     runs, out = folder.parent, folder.parent.parent.parent
-    command = f"benchgate pin {seq}"
+    words = [str(seq)]
     if len(class_runs(out)) > 1:
-        command += f" --task-class {runs.name}"
+        words += ["--task-class", runs.name]
     if out.absolute() != here.absolute() / ".benchgate":
-        command += f" --out {shlex.quote(os.path.relpath(out, here))}"
-    return f"{command} --yes"
+        words += ["--out", shlex.quote(os.path.relpath(out, here))]
+    return " ".join(words)
 
 
 def class_runs(out: Path, task_class: str | None = None) -> list[Path]:

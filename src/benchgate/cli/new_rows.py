@@ -186,7 +186,7 @@ def _steps(class_path: Path, row: CaseRow) -> str:
     return f"""
 # first make {class_path / "systems/agent.py"} call your agent: it returns {_shape(row)}
 {do.mark}# run the agent of today
-{do.run} {do.option}system=current {do.option}baseline=none
+{do.run}{goes_by_gate} {do.option}system=current {do.option}baseline=none
 # make that run the baseline by the number that it printed: {number}, unless you ran it more than once
 benchgate pin {number} --task-class {name}{do.root} --yes --reason 'what runs today'
 # run the agent that you want to ship, and compare it with the baseline

@@ -20,7 +20,7 @@ from benchgate.wire.plain import listed
 from benchgate.wire.toml import faults_of, read_toml
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from benchgate.models import LogSource
     from benchgate.wire.toml import KeyLines
@@ -187,6 +187,12 @@ class GatePolicy(WireModel):
         if isinstance(value, tuple):
             return str(list(value))
         return str(value)
+
+    def in_charge(self) -> Iterator[tuple[str, Any]]:
+        """Yield each threshold and its value, but for those that only other claims have."""
+        for key, value in self:
+            if OF_A_CLAIM.get(key, self.claim) == self.claim:
+                yield key, value
 
     @property
     def width(self) -> float | None:

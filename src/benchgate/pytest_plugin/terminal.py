@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.audit.runs import pin_command
+from benchgate.audit.runs import page_command, pin_command
 from benchgate.errors import counted, printable
 from benchgate.gates.baseline import RERUN
 from benchgate.gates.exit_status import HELD
@@ -120,14 +121,18 @@ class Terminal:
 
 
 def _door(run: ClassRun, root: Path, verbosity: int, *, has_page: bool) -> Door:
+    door = Door(prefix="--bench-", verbosity=verbosity, more="-v")
     published = run.published
-    return Door(
-        prefix="--bench-",
-        verbosity=verbosity,
-        more="-v",
-        page="" if has_page or published is None else "--bench-html=page.html",
-        pin=pin_command(published.folder, published.seq, root) if published else "",
-        files=_relative(published.folder, root) if published else "",
+    if published is None:
+        return door
+    page = ""
+    if not has_page:
+        page = page_command(published.folder, published.seq, root)
+    return replace(
+        door,
+        page=page,
+        pin=pin_command(published.folder, published.seq, root),
+        files=_relative(published.folder, root),
     )
 
 

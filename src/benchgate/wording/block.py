@@ -34,7 +34,7 @@ class Door:
     :param prefix: of the options.
     :param verbosity: below 0 the verdict with its reasons, the score and the next step; above 0 all cases, and codes.
     :param more: what to ask for to see all cases; empty if nothing shows more.
-    :param page: the option that writes a page; empty if there is none, or it was given.
+    :param page: the command or the option that writes a page; empty if there is none, or it was given.
     :param pin: the command that makes the run the baseline; empty if it is not recorded.
     :param files: where the run was written; empty if nowhere.
     :param has_codes: say the code of each reason without details too, and not only of a rejection.
@@ -136,6 +136,8 @@ def gate_lines(
     yield from view.score
     if door.verbosity >= 0:
         yield from _figures(view, door, cases, run)
+    elif view.outcome == "promote":
+        yield from _not_to_be_missed(view, [*cases])
     yield from ending
     if door.files and door.verbosity >= 0:
         yield Line("files", door.files)
@@ -176,6 +178,15 @@ def _figures(
     yield from (row for row in run if is_all or not row.is_detail)
     yield from view.people
     yield from once(_careful(view, is_all=is_all))
+
+
+def _not_to_be_missed(view: DecisionView, cases: list[Line]) -> Iterator[Line]:
+    """Yield what a reader in a hurry must know of a promotion: harm that nobody measured, and cases that newly fail."""
+    yield from (row for row in view.harm if row.tone == "caution")
+    failing = [row for row in cases if row.tone == "bad"]
+    if failing:
+        yield cases[0]
+        yield from failing
 
 
 def _with_code(row: Line, *, has_codes: bool = True) -> Line:

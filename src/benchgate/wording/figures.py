@@ -93,7 +93,7 @@ class Harm:
         if figures.safety.delta is None:
             if "safety_missing" in codes:
                 return cls()
-            return cls(means=(Line("harm", "not measured"),))
+            return cls(means=(Line("harm", "not measured", "caution"),))
         before = penalties_of(figures.baseline)
         after = penalties_of(figures.candidate)
         more = risen(before, after)

@@ -42,6 +42,13 @@ def test_defaults_of_the_contract():
     }
 
 
+def test_thresholds_of_other_claims_are_not_in_charge():
+    keys = {key for key, _ in GatePolicy(claim="not_worse", margin=0.1).in_charge()}
+    assert set(GatePolicy.model_fields) - keys == {
+        *("min_delta", "evidence", "tolerance", "max_newly_failing")
+    }
+
+
 def test_options_win_over_the_file(tmp_path):
     (tmp_path / "gate.toml").write_text('alpha = 0.01\ntest = "auto"\n')
     policy = load_policy(
