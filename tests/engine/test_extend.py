@@ -273,6 +273,15 @@ def test_a_cap_on_costs_is_for_the_new_cases(pinned):
     assert pinned.calls() == ["04 0", "04 1"]
 
 
+@pytest.mark.parametrize("name", ["REPLAY", "REOBSERVE", "RECORD", "SHARD"])
+def test_new_cases_are_run_whatever_recording_the_environment_names(pinned, monkeypatch, name):
+    monkeypatch.setenv(f"BENCHGATE_{name}", "1/2" if name == "SHARD" else "tape")
+    pinned.echo.case("04")
+    assert pinned.extend("--yes").status == 0
+    assert pinned.calls() == ["04 0", "04 1"]
+    assert not (pinned.echo.path / "cassettes/tape").exists()
+
+
 def test_a_failure_that_blocks_is_pinned_with_a_reason_only(pinned):
     pinned.echo.case("04", answer="another")
     block = '[failure_modes.wrong]\nseverity = "block"\ndescription = "-"\n'

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from contextlib import redirect_stdout, suppress
@@ -154,10 +155,19 @@ def _run_again(args: argparse.Namespace, run: KnownRun, record: RunRecord) -> st
         as_it_ran["replay"] = record.replays.name
     own = {"task_class": args.task_class, "bench_root": args.bench_root, "extends": run}
     with redirect_stdout(sys.stderr), bench_path(args.bench_root, lasts=args.is_program):
-        done = run_class(asked(as_it_ran, **own).settings, on_warning=warned)
+        done = run_class(asked(as_it_ran, _environ(), **own).settings, on_warning=warned)
     if done.published is None:
         raise EvalError(brief(done.problems, "; "))
     return str(done.published.seq)
+
+
+def _environ() -> dict[str, str]:
+    """Return the environment, which may say how the new cases run, but not what they are taken from or kept as."""
+    from benchgate.options.table import BY_KEY
+    from benchgate.results.rules import RECORDED
+
+    others = {BY_KEY[key].variable for key in (*RECORDED, "record", "shard")}
+    return {name: value for name, value in os.environ.items() if name not in others}
 
 
 def _pin(args: argparse.Namespace) -> int:

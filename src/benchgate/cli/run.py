@@ -146,7 +146,14 @@ def _own(text: object) -> str:
     return at_door(str(text), "--")
 
 
-def asked(given: Mapping[str, Any], *, task_class: str, bench_root: Path, **own: Any) -> Asked:
+def asked(
+    given: Mapping[str, Any],
+    environ: Mapping[str, str] = os.environ,
+    *,
+    task_class: str,
+    bench_root: Path,
+    **own: Any,
+) -> Asked:
     """
     Return what options, environment and class say.
 
@@ -172,11 +179,11 @@ def asked(given: Mapping[str, Any], *, task_class: str, bench_root: Path, **own:
     here = Path.cwd()
     places = (
         class_file(declared, class_path / FILE_NAME),
-        environment(os.environ, here),
+        environment(environ, here),
         arguments(given, here),
     )
     settled = read_options(RUN_OPTIONS, places)
-    for line in misspelled(os.environ):
+    for line in misspelled(environ):
         complain(line)
     publication = Publication.take(settled.values)
     publication.check()
