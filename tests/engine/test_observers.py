@@ -482,6 +482,20 @@ def test_observing_again_has_pace_retries_and_cap_and_can_be_resumed(judged):
     assert [one.outcome for one in capped.per_case] == ["scored", "not_run", "not_run"]
 
 
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_cap_counts_an_answer_once_though_another_run_observes_it(judged, jobs):
+    judged.system("case.usage.add(cost_usd=1)")
+    judged.observer("if asked < 3: raise SystemUnavailable('429')")
+    assert judged.engine(retries=0).judgement.report.total_cost_usd == 3
+    # It pays for nothing, also when it asks a judge twice.
+    report = judged.engine(resume="auto", max_cost_usd=4, jobs=jobs).judgement.report
+    assert report.complete
+    assert report.total_cost_usd == 3
+    judged.observer("case.usage.add(cost_usd=1)")
+    # Of what was recorded the answers are paid for already.
+    assert judged.engine(reobserve="2", max_cost_usd=3, jobs=jobs).judgement.report.complete
+
+
 def test_what_the_same_observer_said_before_is_kept_and_that_of_another_is_not(judged):
     judged.observer("return {'score': asked / 10}", "judge.unavailable = ()")
     _report(judged)

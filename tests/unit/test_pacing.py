@@ -27,7 +27,7 @@ from benchgate.trials.pacing import (
     retry_after,
 )
 
-REQUEST = SimpleNamespace(case=SimpleNamespace(task_class="echo"), stage=Stage("answer"))
+REQUEST = SimpleNamespace(case=SimpleNamespace(task_class="echo"), stage=Stage("answer"), then=None)
 
 
 @given(st.integers(0, 50))

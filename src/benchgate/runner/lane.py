@@ -55,13 +55,13 @@ class Lane:
             raise
         if self.is_here and ran.done():  # in its turn: nobody waits for it, or drops it
             record = ran.result()
-            self.spending.leave(record.result)
+            self.spending.leave(record.result, request.then)
             return ended(keep(record))
         kept: Future[TrialRecord] = Future()
 
         def finished(ran: Future[TrialRecord]) -> None:
             failed = ran.cancelled() or ran.exception() is not None
-            self.spending.leave(None if failed else ran.result().result)
+            self.spending.leave(None if failed else ran.result().result, request.then)
             with self._writing:
                 if not kept.set_running_or_notify_cancel():  # nobody is to know of it any more
                     return

@@ -65,7 +65,8 @@ class Pacing:
     None of a class starts once its rubric has broken its contract.
 
     :param retries: further attempts of a trial whose system was unavailable.
-    :param affords: whether a further one may be paid for, after those that had this result.
+    :param affords: whether a further one may be paid for, after those that had this result; it is told what was done
+        of the trial before.
     :param keep: keeps what is done of a trial that goes on, so that it is not asked and paid for again.
     """
 
@@ -73,7 +74,7 @@ class Pacing:
         self,
         retries: int,
         turns: Turns,
-        affords: Callable[[TrialResult], bool] = lambda _: True,
+        affords: Callable[[TrialResult, TrialRecord | None], bool] = lambda *_: True,
         keep: Callable[[TrialRecord, TrialRequest], object] = lambda *_: None,
     ) -> None:
         self._retries = retries
@@ -87,6 +88,7 @@ class Pacing:
     ) -> TrialRecord:
         """Run a trial when it is its turn, and again while its system is unavailable; each observation likewise."""
         tried = retries = 0
+        before = request.then
         while True:
             if wait := self._turns.take():
                 pause(wait)
@@ -101,7 +103,7 @@ class Pacing:
                 tried = 0
                 continue
             is_over = tried == self._retries or not _is_to_be_tried(record, left, stage)
-            if is_over or not self._affords(record.result):
+            if is_over or not self._affords(record.result, before):
                 break
             pause(delay(tried, record.retry_after), request)
             tried, retries = tried + 1, retries + 1

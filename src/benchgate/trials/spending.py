@@ -59,9 +59,13 @@ class Spending:
             return not self._in_flight
         return self._spent + self._dearest * (self._in_flight + 1) <= self._share
 
-    def affords(self, result: TrialResult) -> bool:
-        """Return whether a trial that runs may be tried again: its attempts so far count as spent, as the next will."""
-        so_far = _paid(result) or 0.0
+    def affords(self, result: TrialResult, then: TrialRecord | None = None) -> bool:
+        """
+        Return whether a trial that runs may be tried again: its attempts so far count as spent, as the next will.
+
+        :param then: what was done of it before it was asked for.
+        """
+        so_far = _paid(result, then) or 0.0
         with self._lock:
             dearest = max(so_far, self._dearest or 0.0)
             return self._spent + so_far + dearest * self._in_flight <= self._share
@@ -86,9 +90,9 @@ class Spending:
                     return self._refused(request)
             pause(POLL)
 
-    def leave(self, result: TrialResult | None) -> None:
-        """Count a trial that has ended."""
-        cost = _paid(result) if result else None
+    def leave(self, result: TrialResult | None, then: TrialRecord | None = None) -> None:
+        """Count a trial that has ended; ``then`` as of :meth:`affords`."""
+        cost = _paid(result, then) if result else None
         with self._lock:
             self._in_flight -= 1
             if cost is not None:
@@ -107,6 +111,15 @@ class Spending:
         )
 
 
-def _paid(result: TrialResult) -> float | None:
-    """Return what a trial has cost now: what a recording answers is paid for no more."""
-    return 0.0 if result.http_cassettes else cost_of(result)
+def _paid(result: TrialResult, then: TrialRecord | None) -> float | None:
+    """
+    Return what a trial has cost now: what a recording answers is paid for no more.
+
+    :param then: what was done of it before: that is in the result, and was paid for then.
+    """
+    if result.http_cassettes:
+        return 0.0
+    cost = cost_of(result)
+    if cost is None or then is None:
+        return cost
+    return max(0.0, cost - (cost_of(then.result) or 0.0))
