@@ -496,6 +496,18 @@ def test_a_cap_counts_an_answer_once_though_another_run_observes_it(judged, jobs
     assert judged.engine(reobserve="2", max_cost_usd=3, jobs=jobs).judgement.report.complete
 
 
+def test_an_answer_that_a_cap_leaves_unobserved_says_so_and_is_kept(judged):
+    judged.observer("case.usage.add(cost_usd=1)\nif asked == 1: raise SystemUnavailable('429')")
+    judged.run(retries=0)
+    judged.calls.clear()
+    report = _report(judged, resume="auto", max_cost_usd=4.5)
+    assert [one.outcome for one in report.per_case] == ["scored", "unavailable", "unavailable"]
+    assert report.per_case[2].detail.startswith("max_cost_usd=4.5: $4.0000 is spent")
+    assert main(["verify", str(judged.out)]) == 0
+    assert _report(judged, resume="auto").complete
+    assert judged.calls == []
+
+
 def test_what_the_same_observer_said_before_is_kept_and_that_of_another_is_not(judged):
     judged.observer("return {'score': asked / 10}", "judge.unavailable = ()")
     _report(judged)

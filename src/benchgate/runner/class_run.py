@@ -317,8 +317,14 @@ class ClassRun:
             for case_id, trial in trials.missing():
                 seed = trial_seed(self.name, case_id, trial, trials.seed)
                 record = results.get(TrialKey(self.name, case_id, trial, seed, side))
-                if record is not None:
-                    self.record(record, side)
+                if record is None:
+                    continue
+                reason = trials.reason((case_id, trial))
+                if record.awaits_score and reason is not None and not self.stopped:
+                    # Such as a cap; what the file says is why it ended before.
+                    told = record.result.model_copy(update={"detail": reason})
+                    record = replace(record, result=told, file_sha256=None)
+                self.record(record, side)
 
     def _publish(self, store: RunStore, judgement: Judgement) -> None:
         given = self.request.settings

@@ -202,6 +202,10 @@ class PlannedTrials:
             entry.cap_usd = cap_usd
         entry.usage = usage or entry.usage
 
+    def reason(self, key: Key) -> str | None:
+        """Return why a trial was not run, for people."""
+        return self._entries[key].reason
+
     def results(self) -> list[TrialResult]:
         """Return one result for each planned trial."""
         return [self._result(key, self._entries[key]) for key in self.keys]
