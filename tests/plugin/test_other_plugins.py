@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 NODE = "bench/echo/cases/{0}/case.toml::{0}"
@@ -123,6 +125,19 @@ def test_a_rerun_is_recorded_and_makes_the_run_incomplete(bench):
         "checkpoint_promotion_blocked_incomplete_run" in bench.record()["decision"]["reason_codes"]
     )
     result.stdout.fnmatch_lines(["02*passed (run 2 times)", "*1 run again (02)*"])
+
+
+def test_a_rerun_is_one_as_soon_as_it_has_an_answer(bench):
+    """Else a session that is killed while a judge is asked is resumed as if there had been one attempt."""
+    fail(bench, "02")
+    bench.observer("""
+        if asked == 2:
+            then = next(LOG.parents[2].glob(".benchgate/runs/echo/incomplete-*/cases/02.json"))
+            (LOG.parent / "then.json").write_bytes(then.read_bytes())
+    """)
+    assert bench.run("--reruns=1").parseoutcomes()["rerun"] == 1
+    then = json.loads((bench.path / "then.json").read_bytes())["result"]
+    assert (then["outcome"], then["reruns"]) == ("unavailable", 1)
 
 
 @pytest.mark.slow

@@ -294,6 +294,7 @@ class TrialService:
 
     def submit(self, request: TrialRequest, *, again: bool = False) -> Future[TrialRecord]:
         """Run a trial, unless it is finished already; ``again``: though it is."""
+        request = replace(request, is_again=again)
         begun, done = self._begun(request, again=again)
         if done is not None:
             return ended(done)
@@ -315,6 +316,9 @@ class TrialService:
         if served.results is None or record.result.outcome == "not_run":
             return record
         record = replace(record, scorer=served.scorer, file_sha256=None)
+        if request.is_again and not record.result.reruns:
+            # Whoever resumes the run is to know: the first result of the trial is gone.
+            record = replace(record, result=record.result.model_copy(update={"reruns": 1}))
         with suppress(ArtifactError):
             return replace(record, file_sha256=served.results.put(request.key, record))
         return record

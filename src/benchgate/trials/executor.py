@@ -44,6 +44,7 @@ class TrialRequest:
     :param starts: a file in which whoever starts the trial notes that by a byte, if it is there.
     :param side: ``baseline`` for the system that the candidate is compared with, where both run in one session.
     :param observations: how often its output is to be observed before it is scored.
+    :param is_again: it has a result already, and is run once more all the same.
     :param then: what is done of it: the system has answered, and may be observed; ``None``: nothing is.
     """
 
@@ -53,6 +54,7 @@ class TrialRequest:
     side: Side = "candidate"
     starts: str | None = None
     observations: int = 0
+    is_again: bool = False
     then: TrialRecord | None = field(default=None, compare=False)
 
     @property
