@@ -60,11 +60,11 @@ class Kind(NamedTuple):
         if self.high is None:
             # Of what is no text, such as a path or a callable, nobody knows a pattern.
             return not isinstance(value, str) or re.fullmatch(self.pattern, value) is not None
-        if isinstance(value, str) or not value <= self.high:
+        if not _is_number(value) or not value <= self.high:
             return False
         if self.low is None:
             return bool(value > self.above)
-        return bool(value >= self.low)
+        return isinstance(value, int) and value >= self.low
 
     def refuse(self, found: object) -> NoReturn:
         """Raise ArgumentTypeError with what was found and what was expected."""
@@ -72,6 +72,10 @@ class Kind(NamedTuple):
         if isinstance(found, str):
             shown = repr(found[:LONGEST_QUOTE])
         raise argparse.ArgumentTypeError(f"{shown}: expected {self.expected}")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def whole(low: int) -> Kind:

@@ -97,7 +97,9 @@ def test_any_other_text_is_refused_with_what_was_expected(kind, text):
     assert str(caught.value) == f"{text!r}: expected {kind.expected}"
 
 
-@pytest.mark.parametrize("value", [0, "3", 2**53, float("nan")])
+@pytest.mark.parametrize("value", [0, "3", 2**53, float("nan"), 2.5, True, [1]])
 def test_a_value_from_python_has_the_same_range(value):
     assert POSITIVE.takes(3)
     assert not POSITIVE.takes(value)
+    assert amount("s", 9.0).takes(3)
+    assert amount("s", 9.0).takes(0.5)
