@@ -103,7 +103,9 @@ class _Refusal:
     lock: ClassVar = Lock()
 
     def __init__(self) -> None:
-        self.real, self.owner, self.users = os._exit, os.getpid(), 0
+        self.real = os._exit
+        self.owner = os.getpid()
+        self.users = 0
 
     def __call__(self, status: int) -> NoReturn:
         if os.getpid() != self.owner:

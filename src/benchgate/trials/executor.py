@@ -112,8 +112,9 @@ class TrialRequest:
         cap_usd: float | None = None,
     ) -> TrialRecord:
         """Return what is recorded if nobody runs it; of one that had begun, what its system has answered is kept."""
+        # A cap or a stop is told as what it is. No file is written for it, so the one with the answer stays.
         if self.then is not None and why not in {"capped", "stopped"}:
-            return self._later(self.then, detail)
+            return self._put_off(self.then, detail)
         told = {"detail": detail, "why": why, "cap_usd": cap_usd}
         result = self.result("not_run", retries=retries, **told)
         return TrialRecord(result=result, output_json=None)
@@ -121,25 +122,27 @@ class TrialRequest:
     def timed_out(self) -> TrialRecord:
         """Return what is recorded if it was given up at its time limit; that of an observer is not its system's."""
         if self.then is not None:
-            return self._later(self.then, f"neither observed nor scored within {self.limit:g} s")
+            return self._put_off(self.then, f"neither observed nor scored within {self.limit:g} s")
         mode = FailureMode(code="timeout", detail=f"timed out after {self.limit:g} s")
         result = self.result("timeout", failure_modes=(mode,), duration_seconds=self.limit)
         return TrialRecord(result=result, output_json=None)
 
-    def _later(self, then: TrialRecord, why: str) -> TrialRecord:
+    def _put_off(self, then: TrialRecord, why: str) -> TrialRecord:
         """Return the record of a trial whose output is kept, to be observed or scored by another run."""
         new = {"outcome": "unavailable", "detail": why, "violation": False}
         result = then.result.model_copy(update=new | {"score": None, "failure_modes": ()})
+        # For ever, so that this run does not try it again.
         return replace(then, result=result, retry_after=math.inf)
 
     def answered(self, record: TrialRecord) -> TrialRecord:
         """Return the record of an executor; a result that is invalid or of another trial is refused: not run."""
-        asked, result = self.case, record.result
+        asked = self.case
         try:  # whoever made it may have skipped validation
-            result = TrialResult.model_validate(result.model_dump(warnings=False))
+            result = TrialResult.model_validate(record.result.model_dump(warnings=False))
         except Exception as error:
             return self.not_run(f"refused: the executor answered with no valid result: {error}")
         if (result.case_id, result.trial, result.seed) == (asked.case_id, asked.trial, asked.seed):
+            # Each start after the first is a retry, also of an engine that does not tell.
             retries = max(result.retries, self._starts_seen() - 1)
             return replace(record, result=result.model_copy(update={"retries": retries}))
         return self.not_run(
@@ -148,7 +151,9 @@ class TrialRequest:
         )
 
     def _starts_seen(self) -> int:
-        return os.path.getsize(self.starts) if self.starts and os.path.exists(self.starts) else 0
+        if self.starts is None or not os.path.exists(self.starts):
+            return 0
+        return os.path.getsize(self.starts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

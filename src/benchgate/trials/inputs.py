@@ -48,8 +48,8 @@ class PlannedCase:
             case = bench.load(case_id)
             beginnings = _Beginnings()
             files = files_digest(case, beginnings.add)
-            digest, texts = case_digest(case, files), beginnings.texts()
-            return cls(case=case, files=files, digest=digest, texts=texts)
+            digest = case_digest(case, files)
+            return cls(case=case, files=files, digest=digest, texts=beginnings.texts())
         except BenchCaseLoadError as error:
             problem = error.describe(f"cases/{case_id}/{Path(error.path).name}")
         except (Unreadable, ValueError) as error:  # or facts that are nested too deeply
@@ -79,10 +79,12 @@ class _Beginnings:
             self._bytes[name] = kept + chunk[: MAX_INPUT - len(kept)]
 
     def texts(self) -> dict[str, str]:
-        """Return the first 2 KB of the files that are text, by name."""
-        room, texts = MAX_INPUT, {}
+        """Return the files that are text, by name: the first 2 KB of all of them together."""
+        texts = {}
+        room = MAX_INPUT
         for name, data in self._bytes.items():
-            if text := _text(data[:room]):
+            text = _text(data[:room])
+            if text:
                 texts[name] = text
                 room -= len(text.encode())
         return texts

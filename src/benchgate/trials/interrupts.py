@@ -71,7 +71,8 @@ class Interrupts:
     @contextmanager
     def held(self) -> Iterator[None]:
         """Let the block finish: what comes meanwhile, Ctrl-C too, is raised at its end."""
-        before, self._held = self._first, True
+        before = self._first
+        self._held = True
         is_python = signal.getsignal(signal.SIGINT) is signal.default_int_handler
         if is_python:
             signal.signal(signal.SIGINT, self)
@@ -91,8 +92,13 @@ def finishing() -> Iterator[None]:
     if not in_main_thread():
         yield
         return
-    ours = [found for n in SIGNALS if isinstance(found := signal.getsignal(n), Interrupts)]
-    with (ours or [Interrupts()])[0].held():
+    interrupts = Interrupts()  # holds back Ctrl-C alone, where nobody handles the other signals
+    for number in SIGNALS:
+        handler = signal.getsignal(number)
+        if isinstance(handler, Interrupts):
+            interrupts = handler
+            break
+    with interrupts.held():
         yield
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
@@ -40,20 +40,42 @@ def combined(scores: Sequence[BenchScore], taxonomy: Taxonomy) -> BenchScore:
     """
     if len(scores) == 1:
         return scores[0]
-    most, counts = len(scores) / 2, Counter(code for one in scores for code in one.failure_modes)
-    passed = sum(one.passed for one in scores) > most
-    axes = dict.fromkeys(axis for one in scores for axis in one.breakdown)
-    parts = {axis: [s.breakdown[axis] for s in scores if axis in s.breakdown] for axis in axes}
-    penalties = [one.safety_penalty for one in scores if one.safety_penalty is not None]
-    codes = [c for c, n in counts.items() if n > most or taxonomy.blocks(taxonomy.classify([c]))]
+    # Half of them are no majority.
+    passed = sum(one.passed for one in scores) > len(scores) / 2
     like = next(one for one in scores if one.passed == passed)
     return BenchScore(
         passed=passed,
         score=mean([one.score for one in scores]),
-        breakdown={axis: mean(values) for axis, values in parts.items()},
-        failure_modes=codes,
+        breakdown=_breakdown(scores),
+        failure_modes=_codes(scores, taxonomy),
         cost_usd=math.fsum(one.cost_usd for one in scores),
-        safety_penalty=mean(penalties) if len(penalties) == len(scores) else None,
+        safety_penalty=_penalty(scores),
         explanation=like.explanation,
         evidence=like.evidence,
     )
+
+
+def _breakdown(scores: Sequence[BenchScore]) -> dict[str, float]:
+    """Return the mean of each axis, over the scores that have it."""
+    values: defaultdict[str, list[float]] = defaultdict(list)
+    for one in scores:
+        for axis, value in one.breakdown.items():
+            values[axis].append(value)
+    return {axis: mean(of_axis) for axis, of_axis in values.items()}
+
+
+def _codes(scores: Sequence[BenchScore], taxonomy: Taxonomy) -> list[str]:
+    codes = []
+    for code, count in Counter(code for one in scores for code in one.failure_modes).items():
+        is_block = taxonomy.blocks(taxonomy.classify([code]))
+        if is_block or count > len(scores) / 2:
+            codes.append(code)
+    return codes
+
+
+def _penalty(scores: Sequence[BenchScore]) -> float | None:
+    penalties = [one.safety_penalty for one in scores if one.safety_penalty is not None]
+    # A score without a penalty says that harm was not measured, which is not 0.
+    if len(penalties) < len(scores):
+        return None
+    return mean(penalties)

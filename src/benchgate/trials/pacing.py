@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 FIRST_DELAY: Final = 1.0
 MAX_DELAY: Final = 60.0
+"""Seconds before the first further try, and before any."""
+
 MAX_RETRY_AFTER: Final = 600.0
 """Seconds; if a service asks for more, the trial is not tried again, and the run can be resumed later."""
 
@@ -87,12 +89,14 @@ class Pacing:
         self, run: Callable[[TrialRequest], TrialRecord], request: TrialRequest, pause: Pause
     ) -> TrialRecord:
         """Run a trial when it is its turn, and again while its system is unavailable; each observation likewise."""
-        tried = retries = 0
+        tried = 0  # of the stage: each observation has all tries
+        retries = 0  # of the trial, for its result
         before = request.then
         while True:
-            if wait := self._turns.take():
+            wait = self._turns.take()
+            if wait:
                 pause(wait)
-            record = self._begun(run, request)
+            record = self._attempted(run, request)
             stage = left = request.stage
             if record.awaits_score:
                 request = request.after(record)  # with what it has used
@@ -106,16 +110,18 @@ class Pacing:
             if is_over or not self._affords(record.result, before):
                 break
             pause(delay(tried, record.retry_after), request)
-            tried, retries = tried + 1, retries + 1
+            tried += 1
+            retries += 1
         if not retries:
             return record
         retries += record.result.retries  # of a worker that was lost
         return replace(record, result=record.result.model_copy(update={"retries": retries}))
 
-    def _begun(
+    def _attempted(
         self, run: Callable[[TrialRequest], TrialRecord], request: TrialRequest
     ) -> TrialRecord:
-        if why := self._violations.get(request.case.task_class):
+        why = self._violations.get(request.case.task_class)
+        if why is not None:
             return request.not_run(f"{AFTER_VIOLATION}{why}", why="after_violation")
         record = run(request)
         if record.violation:
@@ -124,7 +130,11 @@ class Pacing:
 
 
 def _is_to_be_tried(record: TrialRecord, left: Stage, stage: Stage) -> bool:
-    """Whether a system or an observer was unavailable, and not what scores: then more is done of the trial."""
+    """
+    Whether the stage that was run is worth another try.
+
+    :param left: the stage that is next now. If it is another one, this one was done, and what scores was unavailable.
+    """
     is_away = record.result.outcome == "unavailable" and left == stage
     return is_away and (record.retry_after or 0) <= MAX_RETRY_AFTER
 

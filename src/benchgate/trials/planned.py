@@ -143,7 +143,10 @@ class PlannedTrials:
         self.scorers.add(scorer)
         if result.outcome != "scored":
             return
-        output = json.loads(output_json) if output_json and '"rl_payload"' in output_json else {}
+        output = {}
+        # Looked for as text first: most outputs have no payload, and may be large.
+        if output_json is not None and '"rl_payload"' in output_json:
+            output = json.loads(output_json)
         entry.episode = Episode.of(result.case_id, result.trial, output)
         if self.checkpoints is not None:
             entry.foreign = foreign(
@@ -171,8 +174,10 @@ class PlannedTrials:
             f"a worker handed over {sha256!r}; recorded is {self._handed!r}"
             for sha256 in sorted(self._handed_elsewhere, key=str)
         ]
-        if self.system.checkpoint and (change := self.system.checkpoint.change()):
-            problems.append(change)
+        if self.system.checkpoint is not None:
+            change = self.system.checkpoint.change()
+            if change is not None:
+                problems.append(change)
         if self.checkpoints is not None:
             problems += untied(self.checkpoints, self._handed)
             problems += self.checkpoints.problems
@@ -283,10 +288,10 @@ class PlannedTrials:
 
     def missing(self) -> list[Key]:
         """Return the planned trials that have no result, though their case can be read and their rubric be trusted."""
-        return [
-            key
-            for key in self.keys
-            if (entry := self._entries[key]).result is None
-            and self._cases[key[0]].problem is None
-            and entry.why != "after_violation"
-        ]
+        missing = []
+        for key in self.keys:
+            entry = self._entries[key]
+            is_readable = self._cases[key[0]].problem is None
+            if entry.result is None and is_readable and entry.why != "after_violation":
+                missing.append(key)
+        return missing

@@ -101,11 +101,13 @@ class Spending:
 
     def _refused(self, request: TrialRequest) -> TrialRecord:
         cap = self._cap or 0.0
-        share = f", {cap / self._workers:g} for each of {self._workers} workers"
-        here = " in this one" if self._workers > 1 else ""
+        limit = f"max_cost_usd={cap:g}"
+        spent = f"{usd(self._spent)} is spent"
+        if self._workers > 1:
+            limit += f", {cap / self._workers:g} for each of {self._workers} workers"
+            spent += " in this one"
         return request.not_run(
-            f"max_cost_usd={cap:g}{share if self._workers > 1 else ''}: {usd(self._spent)} is spent{here}, "
-            f"and another trial may cost {usd(self._dearest or 0.0)}",
+            f"{limit}: {spent}, and another trial may cost {usd(self._dearest or 0.0)}",
             why="capped",
             cap_usd=cap,
         )

@@ -26,7 +26,7 @@ def ends_after(limit: float) -> float:
 
 QUICK: Final = 0.1
 LONG: Final = 300.0
-"""Seconds. After a trial quicker than the one, a timer that has more left than the other is kept for the next trial."""
+"""Seconds. The next trial gets the timer of one that took less than QUICK, if that timer has more than LONG left."""
 
 
 class Backstop:
@@ -55,8 +55,11 @@ class Backstop:
             self.release()
             yield
             return
-        started, most = time.monotonic(), ends_after(limit)
-        if not (limit + most) / 2 <= self._end - started <= most:
+        started = time.monotonic()
+        most = ends_after(limit)
+        # A timer that was kept serves this trial if it ends neither too early for it nor too late.
+        is_kept = (limit + most) / 2 <= self._end - started <= most
+        if not is_kept:
             self._end = started + most
             faulthandler.dump_traceback_later(most, file=self._stderr, exit=True)
         kept = False

@@ -54,7 +54,8 @@ def contained(
     :param work: the folder that is ``work_path``, which is left when they are over; by default a fresh one.
     :returns: what came of them, and how many seconds they took.
     """
-    started, left = time.perf_counter(), time_left(limit)
+    started = time.perf_counter()
+    left = time_left(limit)
     try:
         with (
             WorkFolder(alone=alone, path=work) as folder,
@@ -119,16 +120,20 @@ class _Stage:
         self._masked = Masked(runner.masker)
         if runner.masker is not None:
             runner.masker.look()
-        then = request.then
-        self._output = then.output_json if then else None
-        self._texts = then.observations if then else ()
-        self._seen = then.result.observed if then else None
+        self._output: str | None = None
+        self._texts: tuple[str, ...] = ()
+        self._seen: Observed | None = None
         self._left_files = False
+        if request.then is not None:
+            self._output = request.then.output_json
+            self._texts = request.then.observations
+            self._seen = request.then.result.observed
 
     def go(self, work: WorkFolder) -> Told:
         """Ask the system or the observer, and then the rubric, unless there is more to ask before."""
         case = self._request.case.working_in(work.path)
-        then, wanted = self._request.then, self._request.observations
+        then = self._request.then
+        wanted = self._request.observations
         told = Told()
         if then is None:
             told = self._answer(case, work)
@@ -174,7 +179,8 @@ class _Stage:
         observer = self._runner.observer
         if told.failed == "timeout" or observer is None:
             return told
-        detail, waits = told.detail, told.retry_after
+        detail = told.detail
+        waits = told.retry_after
         if told.failed != "unavailable":  # only what is declared is worth another try at once
             detail = detail or "; ".join(str(mode.detail) for mode in told.modes)
             waits = math.inf
@@ -189,9 +195,8 @@ class _Stage:
         scores = []
         for one in cases:
             told = self._runner.calls.score(one, str(self._output), self._request.limit)
-            if (
-                told.failed == "not_run"
-            ):  # the output is there, and is scored by whoever resumes the run
+            if told.failed == "not_run":
+                # The output is there, and whoever resumes the run scores it.
                 return replace(told, failed="unavailable", retry_after=math.inf)
             if told.score is None:
                 return told
@@ -215,7 +220,7 @@ class _Stage:
     def record(self, told: Told, duration: float) -> TrialRecord:
         """Return what is known of the trial now."""
         then = self._request.then
-        # An observation that came too late is none, or one whose HTTP is lost.
+        # An observation does not count if it came too late, or if its HTTP could not be recorded.
         is_lost = len(self._texts) < self._request.observations or told.failed == "not_run"
         if then is not None and told.failed and is_lost:
             self._texts = then.observations
@@ -267,7 +272,9 @@ class _Stage:
         )
 
     def _text_without_keys(self, text: str | None) -> str | None:
-        return text if text is None else self._masked.text(text)
+        if text is None:
+            return None
+        return self._masked.text(text)
 
     def _mode_without_keys(self, mode: FailureMode) -> FailureMode:
         detail, error = map(self._text_without_keys, (mode.detail, mode.error))
@@ -275,7 +282,8 @@ class _Stage:
 
     def _added(self, then: TrialRecord, new: dict[str, Any], http: str | None) -> TrialResult:
         """Return the result of a trial whose system had answered before: what it was then, it stays."""
-        before, seen = then.result, self._seen
+        before = then.result
+        seen = self._seen
         if seen is not None and len(self._texts) > len(then.observations):
             named = json.loads(self._texts[-1]).get(FINGERPRINT)
             prints = {*seen.fingerprints}
@@ -289,5 +297,6 @@ class _Stage:
         result = before.model_copy(update=new | {"observed": seen})
         if then.before is None:
             return result
+        # Ids have all of a result that counts, and leave out times and costs.
         differs = run_id("", [then.before]) != run_id("", [result])
         return result.model_copy(update={"differs": differs})

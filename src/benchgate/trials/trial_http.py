@@ -65,6 +65,7 @@ class TrialHttp:
         from benchgate.http.exchange import HttpRecording
 
         if self.terms.record is not None:
+            # One for all names: a recording has the name that is given when the run is recorded.
             return self._conversations.setdefault("", Recording())
         if name not in self._conversations:
             case = self._case
@@ -103,12 +104,15 @@ class TrialHttp:
             raise self._problem
         for conversation in self._conversations.values():
             text = conversation.end(scored=scored)
+            # There is a single one where requests are recorded.
             if text is not None and self.terms.record is not None:
                 make_folder(self.terms.record)
                 write_file(self._file(self.terms.record), text.encode(), durable=False)
                 return sha256_hex(text.encode())
         digests = sorted(self._digests)
-        return digest(digests) if len(digests) > 1 else next(iter(digests), None)
+        if len(digests) > 1:
+            return digest(digests)
+        return next(iter(digests), None)
 
     def ended(self, told: Told) -> Told:
         """
