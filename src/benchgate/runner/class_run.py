@@ -97,7 +97,9 @@ class ClassRun:
         self._tiers: TierConfig | None = None
         self._baseline: Baseline | None = None
         self._looks = ChainLooks()
-        self._check: Callable[[], str] = str
+        self._check: Callable[[], str] = (
+            str  # which returns "": no run without a baseline stops early
+        )
         self._started = clock.now()
 
     @property
@@ -150,11 +152,7 @@ class ClassRun:
             notes = baseline_notes(self._baseline, self.request.bench.policy, level)
             self.warnings += [one.text for one in notes]
         self.warnings += floor_notes(given.out, self._plan(), self.candidate.cases)
-        tier_file = self.request.bench.path.parents[1] / TIER_FILE
-        try:
-            self._tiers = TierConfig.read(tier_file) if os.path.lexists(tier_file) else None
-        except TierFileError as error:
-            self.tier_problem = str(error)
+        self._read_tiers()
         check_run(self.request, self.grounds, self._plan(), self.candidate.keys)
         if given.out is not None:
             try:
@@ -163,13 +161,27 @@ class ClassRun:
                 raise ArtifactError(given.out, f"cannot be used: {error}") from error
         if given.stop == "decided" and self._baseline and self._baseline.report:
             self._check = stopping(self.request, self.candidate, self._baseline, self._looks.number)
+        self._warn_of_stale_cases()
+
+    def _read_tiers(self) -> None:
+        tier_file = self.request.bench.path.parents[1] / TIER_FILE
+        if not os.path.lexists(tier_file):
+            return
+        try:
+            self._tiers = TierConfig.read(tier_file)
+        except TierFileError as error:
+            self.tier_problem = str(error)
+
+    def _warn_of_stale_cases(self) -> None:
         oldest = clock.now() - MAX_AGE
         stale = [case.case_id for case in self.candidate.cases if case.last_validated_at < oldest]
         if stale:
             self.warnings.append(f"not validated for more than 90 days: {few(stale)}")
 
     def _plan(self) -> RunPlan:
-        sha256 = self._baseline.sha256 if self._baseline else None
+        sha256 = None
+        if self._baseline is not None:
+            sha256 = self._baseline.sha256
         if "baseline" in self.sides:
             sha256 = system_digest(self.sides["baseline"].run_plan())
         return self.candidate.run_plan(sha256)
@@ -294,9 +306,11 @@ class ClassRun:
                 self._add_finished(store)
             if len(self.candidate.scorers) > 1:
                 self.warnings.append(TWO_SCORERS)
-            counts = store is not None and self.candidate.scope == "full"
             run = finished_run(self.request, self.grounds, self.sides, self._baseline)
-            self.judgement = judged(run, self._looks.number if counts else None, gates)
+            count = None
+            if store is not None and self.candidate.scope == "full":
+                count = self._looks.number
+            self.judgement = judged(run, count, gates)
             if store is not None:
                 self._publish(store, self.judgement)
         except EvalError as error:

@@ -64,7 +64,8 @@ def finished_run(
     baseline: Baseline | None,
 ) -> FinishedRun:
     """Return what is known of a run once no trial of it runs any more."""
-    candidate, beside = sides["candidate"], sides.get("baseline")
+    candidate = sides["candidate"]
+    beside = sides.get("baseline")
     settings = request.settings
     problems = candidate.checkpoint_problems()
     if beside is not None:
@@ -195,6 +196,7 @@ def stopping(
     side = arm(compared, trials.report(baseline.sha256))
     places = {case_id: place for place, case_id in enumerate(ordered(side))}
     trials.keys = tuple(sorted(trials.keys, key=lambda key: places.get(key[0], -1)))
+    # Made once, and not after each trial: a report digests all inputs anew.
     whole = cache(lambda: trials.report(baseline.sha256))
 
     def check() -> str:
@@ -205,10 +207,11 @@ def stopping(
             return ""
         number = look_of(before, whole()).number
         part = arm(whole().model_copy(update={"per_case": ran}))
-        is_decided = not any(baseline_blockers(whole(), baseline.facts)) and certificate(
-            side, part, policy, number
-        )
-        return STOP if is_decided else ""
+        if any(baseline_blockers(whole(), baseline.facts)):
+            return ""
+        if not certificate(side, part, policy, number):
+            return ""
+        return STOP
 
     return check
 

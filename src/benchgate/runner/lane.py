@@ -41,7 +41,9 @@ class Lane:
         self, request: TrialRequest, keep: Callable[[TrialRecord], TrialRecord]
     ) -> Future[TrialRecord]:
         """
-        Run a trial once there is room for it and for its cost, or return it as not run; another's record is refused.
+        Run a trial once there is room for it and for its cost, or return it as not run.
+
+        Where an executor is not benchgate's own, a record of another trial is refused.
 
         :param keep: writes the file of the trial; the future has a result only when that is done.
         """
@@ -60,24 +62,43 @@ class Lane:
         kept: Future[TrialRecord] = Future()
 
         def finished(ran: Future[TrialRecord]) -> None:
-            failed = ran.cancelled() or ran.exception() is not None
-            self.spending.leave(None if failed else ran.result().result, request.then)
-            with self._writing:
-                if not kept.set_running_or_notify_cancel():  # nobody is to know of it any more
-                    return
-                try:
-                    record = ran.result()
-                    kept.set_result(keep(record if self.is_here else request.answered(record)))
-                except BaseException as error:  # it ends the session where it is waited for
-                    kept.set_exception(error)
+            result = None
+            if not ran.cancelled() and ran.exception() is None:
+                result = ran.result().result
+            self.spending.leave(result, request.then)
+            self._hand_on(ran, request, keep, kept)
+
+        def dropped(kept: Future[TrialRecord]) -> None:
+            if kept.cancelled():
+                ran.cancel()
 
         ran.add_done_callback(finished)
-        kept.add_done_callback(lambda future: future.cancelled() and ran.cancel())
+        kept.add_done_callback(dropped)
         return kept
+
+    def _hand_on(
+        self,
+        ran: Future[TrialRecord],
+        request: TrialRequest,
+        keep: Callable[[TrialRecord], TrialRecord],
+        kept: Future[TrialRecord],
+    ) -> None:
+        """Write the file of a trial that has ended, and only then give ``kept`` its result."""
+        with self._writing:
+            if not kept.set_running_or_notify_cancel():  # nobody is to know of it any more
+                return
+            try:
+                record = ran.result()
+                if not self.is_here:
+                    record = request.answered(record)
+                kept.set_result(keep(record))
+            except BaseException as error:  # it ends the session where it is waited for
+                kept.set_exception(error)
 
     def drop(self, future: Future[TrialRecord]) -> None:
         """Cancel a trial of which nobody is to know; when this returns its file is written, or never will be."""
         future.cancel()
+        # One that could not be cancelled any more is being written: wait for that.
         with self._writing:
             pass
 

@@ -87,12 +87,13 @@ def merge(settings: RunSettings) -> ClassRun:
 
 def _check_expected(parts: Iterable[Path], expect: Mapping[int, str]) -> None:
     shards = {int(str(read_shard(part).shard).partition("/")[0]): part for part in parts}
-    if missing := sorted(set(expect) - set(shards)):
+    missing = sorted(set(expect) - set(shards))
+    if missing:
         raise ArtifactError(f"expect {missing[0]}", "none of the folders is this shard")
     for number, part in shards.items():
         sha256 = file_sha256(part / WHOLE_FILES, limit=MAX_JSON_BYTES)
         if sha256 != expect.get(number):
-            asked = (
-                f"; expected {expect[number]}" if number in expect else ", which no --expect names"
-            )
+            asked = ", which no --expect names"
+            if number in expect:
+                asked = f"; expected {expect[number]}"
             raise ArtifactError(part, f"its digest is {number}={sha256}{asked}")

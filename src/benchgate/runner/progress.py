@@ -34,7 +34,9 @@ class Progress:
         self._clock = clock
         self._started = clock()
         self._outcomes: Counter[str] = Counter()
-        self._passed = self._ran = self._total = 0
+        self._passed = 0
+        self._ran = 0
+        self._total = 0
 
     def plan(self, total: int) -> None:
         """Note how many trials are planned."""
@@ -61,11 +63,15 @@ class Progress:
         :param most: trials that may run at once; 0 if that is not known.
         """
         outcomes = Counter(dict(self._outcomes))  # at once: trials are added in another thread
-        done, unknown = outcomes.total(), sum(outcomes[outcome] for outcome in NO_SCORE)
+        done = outcomes.total()
+        unknown = sum(outcomes[outcome] for outcome in NO_SCORE)
         counts = {"passed": self._passed, "failed": done - self._passed - unknown}
         counts |= {"without result": unknown, "running": min(most, self._total - done)}
-        pace = (self._clock() - self._started) / self._ran if self._ran else None
-        return moving(counts, None if pace is None else pace * (self._total - done))
+        left = None
+        if self._ran:
+            pace = (self._clock() - self._started) / self._ran
+            left = pace * (self._total - done)
+        return moving(counts, left)
 
 
 @contextmanager
@@ -81,12 +87,17 @@ def told_each_minute(
     :param moves: write it at once, again and again in its place, and take it away at the end.
     """
     over = threading.Event()
-    # The cursor stays at the beginning: whatever else is printed takes the place of the line.
-    form, pause = ("\r{}\x1b[K\r", MOVING) if moves else (f"{before}{{}}\n", QUIET)
+    form = f"{before}{{}}\n"
+    pause = QUIET
+    if moves:
+        # The cursor stays at the beginning: whatever else is printed takes the place of the line.
+        form = "\r{}\x1b[K\r"
+        pause = MOVING
 
     def tell() -> None:
         while not over.wait(pause):
-            if text := line():
+            text = line()
+            if text:
                 with suppress(OSError):  # of a terminal that is gone
                     os.write(descriptor, form.format(text).encode())
         if moves:

@@ -137,9 +137,10 @@ def run_class(
         stack.callback(service.close)
         service.open()
         run.open(keys, keys)
+        # A partial of it has no frame of its own: the warning is at the line that called run_eval.
+        at_start = on_warning or partial(warnings.warn, stacklevel=3)
         for text in (*run.warnings, *service.notes):
-            # A partial of it has no frame of its own: the warning is at the line that called run_eval.
-            (on_warning or partial(warnings.warn, stacklevel=3))(text)
+            at_start(text)
         try:
             on_plan(len(run.candidate.keys))
             while_running = on_warning or partial(warnings.warn, stacklevel=4)
@@ -218,7 +219,9 @@ def _printed(side: Side, future: Future[TrialRecord]) -> tuple[Side, TrialRecord
 def _requests(run: ClassRun, service: TrialService) -> Iterator[TrialRequest]:
     readable = {case.case_id: case for case in run.candidate.cases}
     for case_id, trial in run.candidate.keys:
-        for side, trials in run.sides.items() if case_id in readable else ():
+        if case_id not in readable:  # the planned trials say why it has no result
+            continue
+        for side, trials in run.sides.items():
             try:
                 yield service.request(readable[case_id], trial, side)
             except Unreadable as error:

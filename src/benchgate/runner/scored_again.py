@@ -82,12 +82,12 @@ def _original(name: str, folder: Path, sources: Iterable[Source[PlanFile]]) -> P
 
 
 def _doubts(planned: PlannedTrials, folder: Path, side: Side, rule: Rule) -> Iterator[Doubt]:
-    bench, observer = planned.bench, planned.observer
+    bench = planned.bench
     runner = TrialRunner(
         task_class=bench.name,
         calls=CallsHere(task_class=bench.name, rubric=bench.rubric.score),
         taxonomy=bench.taxonomy,
-        observer=observer,
+        observer=planned.observer,
     )
     results = Results.of_run(folder)
     is_checked = rule.otherwise == "refused"
@@ -130,11 +130,13 @@ def _unknowable(record: TrialRecord, scorer: str, *, is_checked: bool) -> str | 
 
 
 def _difference(then: TrialResult, now: TrialResult) -> str | None:
-    before, after = _scored(then), _scored(now)
+    before = _scored(then)
+    after = _scored(now)
     if before == after:
         return None
     names = [name for name in before if before[name] != after.get(name)]
-    old, new = ({name: fields.get(name) for name in names} for fields in (before, after))
+    old = {name: before[name] for name in names}
+    new = {name: after.get(name) for name in names}
     if now.score is None:
         new = {"outcome": now.outcome, "failure_modes": [str(m.detail) for m in now.failure_modes]}
     return (
@@ -144,9 +146,10 @@ def _difference(then: TrialResult, now: TrialResult) -> str | None:
 
 
 def _scored(result: TrialResult) -> dict[str, Any]:
-    fields = (
-        result.score.model_dump(mode="json", include={*SCORE, "cost_usd"}) if result.score else {}
-    )
+    fields: dict[str, Any] = {}
+    if result.score is not None:
+        fields = result.score.model_dump(mode="json", include={*SCORE, "cost_usd"})
+    # The rubric says nothing of inputs that a system changed: whoever ran the trial found that.
     codes = [mode.code for mode in result.failure_modes if mode.code != MODIFIED]
     return {"score": None, **fields, "failure_codes": codes}
 

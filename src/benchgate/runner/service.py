@@ -55,7 +55,9 @@ class _ServedClass:
     def results(self) -> Results | None:
         """Those of finished trials; ``None`` unless the whole class is run, and written."""
         folder = self.run.folder
-        return Results.of_run(folder) if folder is not None and folder.is_dir() else None
+        if folder is None or not folder.is_dir():
+            return None
+        return Results.of_run(folder)
 
     @cached_property
     def scorer(self) -> str:
@@ -66,7 +68,9 @@ class _ServedClass:
     def observations(self) -> int:
         """How often each output is observed."""
         observer = self.run.observed_by()
-        return observer.identity.observations if observer else 0
+        if observer is None:
+            return 0
+        return observer.identity.observations
 
     def runner(
         self, side: Side, wait: Waiter, is_timeout: Callable[[BaseException], bool]
@@ -124,7 +128,9 @@ class _ServedClass:
         found = source.get(request, self.scorer, observer and observer.identity)
         if own is None:
             return found
-        return own if found is None else replace(own, before=found.before)
+        if found is None:
+            return own
+        return replace(own, before=found.before)
 
 
 def _check_alone(run: RunRequest) -> None:
@@ -295,11 +301,11 @@ class TrialService:
     def submit(self, request: TrialRequest, *, again: bool = False) -> Future[TrialRecord]:
         """Run a trial, unless it is finished already; ``again``: though it is."""
         request = replace(request, is_again=again)
-        begun, done = self._begun(request, again=again)
+        rest, done = self._rest_of(request, again=again)
         if done is not None:
             return ended(done)
         lane = self._classes[request.case.task_class].lane
-        return lane.submit(begun, partial(self.keep, request=request))
+        return lane.submit(rest, partial(self.keep, request=request))
 
     def drop(self, future: Future[TrialRecord]) -> None:
         """Cancel a trial of which nobody is to know; when this returns its file is written, or never will be."""
@@ -340,7 +346,7 @@ class TrialService:
         self.pause()
         self._exit.close()
 
-    def _begun(
+    def _rest_of(
         self, request: TrialRequest, *, again: bool
     ) -> tuple[TrialRequest, TrialRecord | None]:
         """
@@ -359,7 +365,9 @@ class TrialService:
             return request, None
         if there.awaits_score:
             return request.after(there), None
-        return request, there if there.file_sha256 else self.keep(there, request)
+        if there.file_sha256 is None:  # of a recording: this run has no file of it yet
+            there = self.keep(there, request)
+        return request, there
 
     def _count_before(self) -> None:
         """Count what trials of earlier sessions have cost, of all classes before the first trial of one."""
@@ -374,16 +382,23 @@ class TrialService:
                 served.lane.spending.before(costs)
 
     def _limited(self, request: TrialRequest) -> TrialRecord:
-        over = self._backstop.over(request.limit) if self._backstop else nullcontext()
+        over: AbstractContextManager[object] = nullcontext()
+        if self._backstop is not None:
+            over = self._backstop.over(request.limit)
         with over, self._alarm(request.limit):
             return self._run(request)
 
     def _left_out(self, request: TrialRequest) -> TrialRecord | None:
         stopped = self.stopped(request.case.task_class)
-        return request.not_run(stopped, why="stopped") if stopped else None
+        if not stopped:
+            return None
+        return request.not_run(stopped, why="stopped")
 
     def _run(self, request: TrialRequest) -> TrialRecord:
-        return self._left_out(request) or self._runner_of(request).run(request)
+        left_out = self._left_out(request)  # the class may have been stopped while the trial waited
+        if left_out is not None:
+            return left_out
+        return self._runner_of(request).run(request)
 
     def _runner_of(self, request: TrialRequest) -> TrialRunner:
         served = self._classes[request.case.task_class]

@@ -119,7 +119,9 @@ class RunSettings:
     @property
     def floor(self) -> str:
         """The system that does nothing, by its name; empty for any other."""
-        return self.system if isinstance(self.system, str) and self.system in FLOORS else ""
+        if isinstance(self.system, str) and self.system in FLOORS:
+            return self.system
+        return ""
 
     def sources(self) -> Sources:
         """Return what finds the results that are there already and count."""
@@ -129,7 +131,9 @@ class RunSettings:
             return partial(extended, self.extends)
         if self.resume == "none":
             return nothing
-        return own_shard if self.shard else partial(resumed, self.resume)
+        if self.shard is not None:
+            return own_shard
+        return partial(resumed, self.resume)
 
     def limit(self, case: BenchCase) -> float:
         """Return the time limit of a case in seconds."""
@@ -201,11 +205,13 @@ class RunRequest:
     @property
     def folder(self) -> Path | None:
         """The folder that a full run has until it is recorded, or a shard."""
-        out, shard = self.settings.out, self.settings.shard
+        out = self.settings.out
+        shard = self.settings.shard
         if out is None:
             return None
-        run = out / "runs" / self.bench.name / self.unfinished
-        return run if shard is None else shard_folder(out, self.bench.name, shard)
+        if shard is not None:
+            return shard_folder(out, self.bench.name, shard)
+        return out / "runs" / self.bench.name / self.unfinished
 
     @property
     def recorder(self) -> CassetteRecorder | None:
@@ -237,7 +243,9 @@ class RunRequest:
         if self.recording is not None and self.is_recorded:
             return self.recording.plan.isolation_class
         level = self.settings.isolation
-        return "sandbox+network" if level == "sandbox" and self.systems[side].network else level
+        if level == "sandbox" and self.systems[side].network:
+            return "sandbox+network"
+        return level
 
     def served(self, case: BenchCase, side: Side) -> str | None:
         """Return the address of a case for the system of a side, if that may use it."""
@@ -269,8 +277,9 @@ class RunRequest:
 
     def scored_by(self) -> tuple[Scorer, str]:
         """Return what scores outputs, and its digest."""
-        own = self.bench.rubric.score, self.bench.rubric_digest
-        return own if self.scoring is None else self.scoring()
+        if self.scoring is not None:
+            return self.scoring()
+        return self.bench.rubric.score, self.bench.rubric_digest
 
 
 def _recording(bench: LoadedClass, settings: RunSettings) -> Recording | None:
@@ -372,11 +381,12 @@ def set_scope(sides: Collection[PlannedTrials], request: RunRequest) -> None:
 
     :raises ArtifactError: the trials of a side are not those of the shard.
     """
-    shard, floor = request.settings.shard, request.settings.floor
+    shard = request.settings.shard
+    floor = request.settings.floor
     is_planned = all(trials.scope == "full" for trials in sides)
     is_whole = is_planned and not (shard or floor or request.is_second_chance)
     for trials in sides:
-        # Not of the one shard of one, which benchgate merge records.
+        # Shard 1/1 has all trials, and is not full all the same: benchgate merge records it.
         trials.scope = "full" if is_whole else "selected"
         if shard is not None and set(trials.keys) != trials.every_key(shard):
             why = "it is every case of its part; here a part of these is selected"
@@ -405,6 +415,7 @@ def check_run(
         raise ArtifactError("stop = 'decided'", "it needs a score_range, and not test = 'welch'")
     if request.recording is not None:
         request.recording.check_trials(plan, keys)
-    if recorder := request.recorder:
+    recorder = request.recorder
+    if recorder is not None:
         request.check_recorded(recorder.folder)
         recorder.check(plan, given.out, resume=given.resume != "none")
