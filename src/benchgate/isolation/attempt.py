@@ -55,8 +55,10 @@ def ready_to_fork() -> None:
     """
     gc.collect()
     gc.freeze()  # what a call does not change stays shared
-    # Libraries of numbers end their threads for a fork, and start them again when they need them.
-    if not (child := os.fork()):
+    # Numeric libraries end their threads for a fork, and start them again when they need them: so fork once, to be
+    # rid of these.
+    child = os.fork()
+    if child == 0:
         os._exit(0)
     os.waitpid(child, 0)
     if len(os.listdir("/proc/self/task")) > 1:
@@ -104,7 +106,8 @@ def _run(start: Start, called: Any, channel: int, prints: int) -> None:
     for number in (1, 2):
         os.dup2(prints, number)
     keep_open({channel})
-    session, lock = socket.socket(fileno=channel).makefile("rwb"), threading.RLock()
+    session = socket.socket(fileno=channel).makefile("rwb")
+    lock = threading.RLock()
 
     def tell(kind: str, value: Any = None) -> None:
         with lock:
@@ -133,8 +136,11 @@ def _settle(start: Start, folder: str) -> None:
 
 def _attempt(start: Start, job: Job, called: Any, tell: Tell) -> str:
     """Return what came of the call, as JSON."""
-    case, path = BenchCase.model_validate_json(job.case), Path(start.bench)
-    record = Path(job.record) if job.record else None
+    case = BenchCase.model_validate_json(job.case)
+    path = Path(start.bench)
+    record = None
+    if job.record is not None:
+        record = Path(job.record)
     case._shelf = ClassCassettes(path)  # noqa: SLF001 - not a field: it is no data
     case.usage.told = lambda usage: tell("usage", usage.model_dump(mode="json"))
     terms = HttpTerms(system=job.system, class_path=path, record=record, number=job.number)

@@ -74,7 +74,8 @@ class Call:
                 fault = str(error)
             channel.close()
             with suppress(OSError, ValueError, TypeError):  # it stands still, or has died
-                if said := receive(report):
+                said = receive(report)
+                if said:
                     self.end = End(**said)
             prints.seek(0)
             sys.stdout.write(prints.read(MAX_PRINTED).decode(errors="backslashreplace"))
@@ -106,7 +107,8 @@ class Call:
 
     def _lines(self, channel: socket.socket, deadline: float) -> Iterator[bytes]:
         """Yield what it says line by line; :raises TimeoutError: it has not ended at the deadline."""
-        room, rest = ROOM, [b""]
+        room = ROOM
+        rest = [b""]  # what came of a line that has not ended yet
         while True:
             channel.settimeout(max(deadline - time.monotonic(), 0.001))
             data = channel.recv(2**16)
@@ -120,7 +122,8 @@ class Call:
                 yield from others[:-1]
                 rest = others[-1:]
             if not data:
-                if last := b"".join(rest):
+                last = b"".join(rest)
+                if last:
                     yield last
                 return
 
@@ -144,10 +147,11 @@ class Call:
 
     def _is_whole(self, told: Told) -> bool:
         """Whether a call that ended well has what it was made for, and no other has: a score or a text."""
-        needs = (self._is_rubric, not self._is_rubric)
+        has_score = told.score is not None
+        has_text = told.text is not None
         if told.failed is not None:
-            needs = (False, False)
-        return needs == (told.score is not None, told.text is not None)
+            return not has_score and not has_text
+        return has_score == self._is_rubric and has_text != self._is_rubric
 
     def _is_own(self, told: Told) -> bool:
         """Whether a process says of itself alone what it can know."""

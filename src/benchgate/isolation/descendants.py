@@ -17,6 +17,7 @@ STUBBORN: Final = 5.0
 
 PRCTL: Final = ctypes.CDLL(None).prctl
 DEATH_SIGNAL, DUMPABLE, SUBREAPER, NO_NEW_PRIVILEGES = 1, 4, 36, 38
+"""What ``prctl`` sets, by the kernel's numbers: Python has no names for them."""
 
 STOPPED, ENDED = "T", ("Z", "X")
 """States of processes."""
@@ -32,14 +33,18 @@ def keep(tasks: list[Callable[[], None]]) -> None:
     while begin or own:
         own |= {forked(tasks[number]): number for number in begin}
         pid, status = os.waitpid(-1, 0)
-        ended = {pid: status, **end(own)}
-        begin = [own[p] for p, how in ended.items() if p in own and how]
-        own = {pid: number for pid, number in own.items() if pid not in ended}
+        begin = []
+        # What a task that died has started is ended with it; it would be nobody's.
+        for child, how in {pid: status, **end(own)}.items():
+            number = own.pop(child, None)
+            if number is not None and how != 0:
+                begin.append(number)
 
 
 def forked(task: Callable[[], object]) -> int:
     """Do a task in a process of its own, and return its id; its status is 0 if the task is done."""
-    if pid := os.fork():
+    pid = os.fork()
+    if pid != 0:
         return pid
     try:
         PRCTL(DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
@@ -64,8 +69,11 @@ def end(spared: Collection[int] = (), *, kept: Collection[int] = ()) -> dict[int
     deadline = time.monotonic() + STUBBORN
     while time.monotonic() < deadline:
         with suppress(ChildProcessError):
-            while (ended := os.waitpid(-1, os.WNOHANG))[0]:
-                statuses[ended[0]] = ended[1]
+            while True:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+                if pid == 0:  # the others still run
+                    break
+                statuses[pid] = status
         found: list[int] = []
         for parent in kept:
             # Those that have ended stay in the list until their parent, which is stopped, asks for them.

@@ -72,9 +72,8 @@ def _sizes(folder: Path) -> Generator[int]:
     """Yield what each entry below a folder takes; all are opened by descriptors, so a path cannot become a link."""
     seen: set[tuple[int, int]] = set()
     opened: list[int] = []
-    waiting = [
-        [str(folder)]
-    ]  # the names of folders to open, in each of those that are opened, and before the first
+    # The names of folders that are still to open: first that of the whole, then a list for each that is opened.
+    waiting = [[str(folder)]]
     try:
         while waiting:
             if len(opened) > DEEPEST:

@@ -98,7 +98,8 @@ def _close(start: Start) -> None:
 def _shut_in(layer: Layer, folder: str) -> None:
     refusals = sandbox.refusals(network=layer.network)
     drop()
-    if fault := unreadable((*sandbox.readable(), *layer.reads, folder)):
+    fault = unreadable((*sandbox.readable(), *layer.reads, folder))
+    if fault is not None:
         raise EvalError(fault)
     # Of /proc, a process outside this one shows what it shows to every user, and no file, memory or environment.
     # Each call has its own entry there, whose name nobody knows yet.

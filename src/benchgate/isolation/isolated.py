@@ -141,7 +141,8 @@ class Isolated:
 
         :raises EvalError: it names a checkpoint of its own.
         """
-        entry, declared = self._entries[name], self._declared[name]
+        entry = self._entries[name]
+        declared = self._declared[name]
         checkpoint = checkpoint_of(self._bench.task_class, entry)
         if declared.checkpoint is not None and checkpoint is None:
             what = f"names the checkpoint {declared.checkpoint} by itself"
@@ -187,20 +188,20 @@ class Isolated:
         starts: list[Start] = []
         with ExitStack() as theirs:
 
-            def asked() -> tuple[socket.socket, int]:
+            def socket_pair() -> tuple[socket.socket, int]:
                 ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
                 return stack.enter_context(ours), theirs.enter_context(its).fileno()
 
             for _ in range(self._jobs):
                 self._prints.put(stack.enter_context(TemporaryFile()))
             for name, start in self._of_judges().items():
-                self._judges[name], number = asked()
+                self._judges[name], number = socket_pair()
                 starts.append(replace(start, socket=number))
             for name, entry in self._entries.items():
                 self._idle[name] = queue.LifoQueue()
                 start = self._of_system(name, entry)
                 for _ in range(self._jobs):
-                    ours, number = asked()
+                    ours, number = socket_pair()
                     folder = self._folder / f"{len(starts)}"
                     folder.mkdir(0o700)
                     prints = stack.enter_context(TemporaryFile())
@@ -252,7 +253,8 @@ class Isolated:
                 hidden=tuple(str(one) for one in hidden(path, self._out)),
                 network=entry.network,
             )
-        call, first = name, ""
+        call = name
+        first = ""
         if isinstance(entry.call, str):
             call = entry.call
             if is_address(name):
@@ -349,7 +351,10 @@ class Isolated:
                 told = call.run(slot.watcher, slot.prints)
             finally:
                 slot.is_ready = call.end.is_ready
-                self._deaths = self._deaths + 1 if call.end.status is None else 0
+                if call.end.status is None:
+                    self._deaths += 1
+                else:
+                    self._deaths = 0
             if told.failed is None and case.work_path is not None:
                 hand_back(work, case.work_path, most_disk(self._bench.run.limits or {}))
         return told
@@ -359,7 +364,8 @@ class Isolated:
         if self._ended[judge] >= MOST_OF_A_JUDGE:
             why = f"its process was ended {MOST_OF_A_JUDGE} times by somebody else"
             return Told(failed="not_run", detail=f"{judge} is not asked any more: {why}")
-        call, prints = Call(judge, case, job), self._prints.get()
+        call = Call(judge, case, job)
+        prints = self._prints.get()
         try:
             return call.run(self._judges[judge], prints)
         finally:
@@ -397,8 +403,12 @@ class CallsApart:
         return CallsHere(task_class="").failed(error, outcome)
 
     def _job(self, case: BenchCase, output: str, limit: float) -> Job:
-        told, work = case.model_dump_json(), str(case.work_path)
-        return Job(case=told, limit=self.left(limit), work=work, output=output)
+        return Job(
+            case=case.model_dump_json(),
+            limit=self.left(limit),
+            work=str(case.work_path),
+            output=output,
+        )
 
 
 def with_http(job: Job, case: BenchCase) -> Job:
@@ -466,7 +476,9 @@ def environment(names: Iterable[str]) -> dict[str, str]:
 def rubric_name(bench: LoadedClass) -> str:
     """Return module and name of the class that scores; :raises EvalError: it is in the registration, or partly."""
     scores, *bases = bench.task_class.rubric_type.__mro__
-    if (here := scores.__module__).endswith(".registration"):
+    here = scores.__module__
+    if here.endswith(".registration"):
+        # Such a class may combine what others define, but define nothing: the registration is not in the digest.
         own = [n for n, value in vars(scores).items() if n[:2] != "__" or callable(value)]
         scores = next(base for base in bases if base.__module__ != here)
         if own or scores is object:

@@ -52,13 +52,8 @@ def judge(start: Start, ready: int) -> None:
         called = _imported(start)
         ready_to_fork()
     except Exception as error:
-        send(
-            session,
-            {
-                "fault": f"{str(error)[-2000:]}; it sees few environment variables: "
-                "observer_env in gate.toml names more"
-            },
-        )
+        hint = "it sees few environment variables: observer_env in gate.toml names more"
+        send(session, {"fault": f"{str(error)[-2000:]}; {hint}"})
         return
     send(session, {"ready": True})
     os.close(ready)
@@ -75,7 +70,8 @@ def _imported(start: Start) -> Any:
     task_class = load_task_class(path.parent, path.name, TaskClassRegistry())
     there = Observer(**(start.observer or {}))
     found = load_observer(task_class, path, there.observations)
-    if other := changes(there, found and found.identity):
+    other = changes(there, found and found.identity)
+    if other:
         raise EvalError("; ".join(other))
     return found and found.call
 

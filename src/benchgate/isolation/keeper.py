@@ -51,12 +51,14 @@ def main(path: list[str], starts: list[dict[str, Any]]) -> None:
     PRCTL(NO_NEW_PRIVILEGES, 1, 0, 0, 0)
     PRCTL(SUBREAPER, 1, 0, 0, 0)
     PRCTL(DUMPABLE, 0, 0, 0, 0)  # no process of a system may write to the memory of a judge
+    # The kernel sends SIGIO when the session closes its end, or dies: this process ends then, whatever it waits for.
     signal.signal(signal.SIGIO, lambda *_: sys.exit())
     session = os.dup(0)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     fcntl(session, F_SETOWN, os.getpid())
     fcntl(session, F_SETFL, os.O_ASYNC)
     try:
+        # No signal comes if it was closed before this process asked for one.
         if not select.select([session], [], [], 0)[0]:
             _keep([Start.of_json({"path": path, **start}) for start in starts])
     finally:

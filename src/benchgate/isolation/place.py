@@ -23,10 +23,13 @@ LIMITS: Final = {
     resource.RLIMIT_NOFILE: 1024,
     resource.RLIMIT_CORE: 0,
 }
+"""Limits of each process, whatever ``limits`` says: bytes of a file, open files, bytes of a core dump."""
+
 MOST_DISK: Final = 2 * 2**30
 """Bytes that a trial may write, unless ``limits`` says otherwise."""
 
 NAMED: Final = {"memory": resource.RLIMIT_AS, "processes": resource.RLIMIT_NPROC}
+"""The keys of ``limits`` that the kernel keeps; without them a process has no such limit."""
 
 
 @contextmanager
@@ -57,9 +60,10 @@ def handed(case: BenchCase, folder: Path) -> BenchCase:
         name: one.model_copy(update={"path": _copied(one.path, folder / str(number))})
         for number, (name, one) in enumerate(case.cassettes.items())
     }
-    if (one := case.checkpoint) is not None:
-        path = _copied(one.path, folder / "checkpoint")
-        update["checkpoint"] = one.model_copy(update={"path": path})
+    checkpoint = case.checkpoint
+    if checkpoint is not None:
+        path = _copied(checkpoint.path, folder / "checkpoint")
+        update["checkpoint"] = checkpoint.model_copy(update={"path": path})
     return case.model_copy(update=update)
 
 
@@ -119,4 +123,4 @@ def settle(home: str) -> None:
     """Live in a folder."""
     os.chdir(home)
     os.environ |= {"HOME": home, "TMPDIR": home}
-    tempfile.tempdir = None
+    tempfile.tempdir = None  # else it stays the folder that the import was in

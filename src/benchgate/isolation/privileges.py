@@ -21,6 +21,8 @@ STATUS: Final = Path("/proc/self/status")
 
 SETS: Final = ("CapInh", "CapPrm", "CapEff", "CapAmb")
 READ_BOUNDING, DROP_BOUNDING, NO_NEW_PRIVILEGES, AMBIENT, CLEAR_AMBIENT = 23, 24, 38, 47, 4
+"""What ``prctl`` reads and sets, by the kernel's numbers; the last is an argument of the one before it."""
+
 F_SETSIG: Final = 10
 TRACE: Final = 19
 """CAP_SYS_PTRACE."""
@@ -166,7 +168,8 @@ def unreadable(paths: Iterable[str]) -> str | None:
         for part in (*reversed(real.parents), real):
             if not os.path.lexists(part):
                 break
-            if why := _refused(part, is_above=part != real):
+            why = _refused(part, is_above=part != real)
+            if why is not None:
                 return why
     return None
 

@@ -61,7 +61,8 @@ def granted(class_path: Path, name: str, entry: SystemEntry, out: Path | None) -
 def _check_machine(class_path: Path, whole: tuple[Path, ...]) -> None:
     """Raise EvalError if the bench lies where the machine's programs and libraries are."""
     for place in sandbox.READABLE:
-        if found := _shown(Path(place).resolve(), whole):
+        found = _shown(Path(place).resolve(), whole)
+        if found is not None:
             what = f"{place}, which is read, has {found.name} of {class_path.name}"
             raise EvalError(f"isolation=sandbox: {what}")
 

@@ -71,13 +71,16 @@ def refusals(*, network: bool) -> Any:
     """Return the filter of system calls. It looks for its library: make it before files are closed."""
     import pyseccomp as seccomp
 
-    made, refuse = seccomp.SyscallFilter(seccomp.ALLOW), seccomp.ERRNO(1)
-    if not network:
-        made.add_rule(refuse, "socket")
+    made = seccomp.SyscallFilter(seccomp.ALLOW)
+    refuse = seccomp.ERRNO(1)
+    # With the network, all families but IP are refused: those below, above and between its two.
     others: list[tuple[Any, int]] = [(seccomp.LT, socket.AF_INET), (seccomp.GT, socket.AF_INET6)]
     others += [(seccomp.EQ, n) for n in range(socket.AF_INET + 1, socket.AF_INET6)]
-    for how, family in others if network else ():
-        made.add_rule(refuse, "socket", seccomp.Arg(0, how, family))
+    if network:
+        for how, family in others:
+            made.add_rule(refuse, "socket", seccomp.Arg(0, how, family))
+    else:
+        made.add_rule(refuse, "socket")
     # These send to any socket, and hand it descriptors.
     for kind in (socket.SOCK_DGRAM, socket.SOCK_RAW):
         made.add_rule(refuse, "socketpair", seccomp.Arg(1, seccomp.MASKED_EQ, 0xF, kind))
@@ -110,6 +113,7 @@ def restrict_files(reads: Iterable[str], writes: str) -> None:
             if os.path.isdir(path):
                 ruleset.allow_path(path, granted)
             elif os.path.exists(path):
+                # Landlock refuses to grant a file what only a folder can have.
                 ruleset.allow_path(path, granted & (using | AccessFS.EXECUTE))
         ruleset.restrict()
 

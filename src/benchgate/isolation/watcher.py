@@ -99,9 +99,8 @@ class Watcher:
             if not said:
                 said = {"fault": "importing it ends its process"}
             elif importing.threads() > 1:
-                said = {
-                    "fault": "importing it starts threads, which trials lack: start them in a call"
-                }
+                why = "importing it starts threads, which trials lack: start them in a call"
+                said = {"fault": why}
         except TimeoutError:
             said = {"fault": f"importing it took longer than {self._start.limit:g} s"}
         except EvalError as error:
