@@ -56,15 +56,17 @@ class RootHooks:
         config = self._config
         if hook not in self._callers:
             root = os.path.realpath(config.rootpath)
-            below = [
-                plugin
-                for plugin in config.pluginmanager.get_plugins()
-                if (path := getattr(plugin, "__file__", None))
-                and os.path.basename(path) == "conftest.py"
-                and os.path.realpath(os.path.dirname(path)) != root
-            ]
+            plugins = config.pluginmanager.get_plugins()
+            below = [plugin for plugin in plugins if _is_conftest_below(plugin, root)]
             self._callers[hook] = config.pluginmanager.subset_hook_caller(hook, below)
         return self._callers[hook](config=config, **arguments)
+
+
+def _is_conftest_below(plugin: object, root: str) -> bool:
+    path = getattr(plugin, "__file__", None) or ""
+    if os.path.basename(path) != "conftest.py":
+        return False
+    return os.path.realpath(os.path.dirname(path)) != root
 
 
 class Controller:
@@ -193,9 +195,9 @@ class Controller:
         # Removed from the report: the terminal keeps every report, and so every output, to the end.
         payload = vars(report).pop(PAYLOAD, None)
         if payload is not None:
-            self._file(report, payload)
+            self._file_payload(report, payload)
 
-    def _file(self, report: pytest.TestReport, payload: dict[str, Any]) -> None:
+    def _file_payload(self, report: pytest.TestReport, payload: dict[str, Any]) -> None:
         run = self.runs.get(payload["task_class"])
         if run is None:  # nothing judges this result, so the session must fail
             self.unplanned.append(report.nodeid)
@@ -230,10 +232,11 @@ class Controller:
             self.session.trials.close()  # what still waits would be paid for and not be in the record
             for run in self.runs.values():
                 run.finish(_gates(self._hooks, run))
-            self.page = _shown(self.session.publication, [*self.runs.values()])
+            self.page = _write_views(self.session.publication, [*self.runs.values()])
         if self.session.settings.exit_rule == "gate":
             session.testsfailed -= self._tolerated
         statuses = {run.exit_status for run in self.runs.values()}
+        # The exit status follows the number of failures: 1 at first, also if the gate holds, see pytest_sessionfinish.
         if self.unplanned or statuses - {0}:
             self._held = not (self.unplanned or session.testsfailed) and statuses <= {0, HELD}
             session.testsfailed = max(1, session.testsfailed)
@@ -267,16 +270,17 @@ def _gates(hooks: RootHooks, run: ClassRun) -> list[Any]:
         return [_objecting(f"{type(error).__name__}: {error}")]
 
 
-def _shown(publication: Publication, runs: list[ClassRun]) -> Path | None:
+def _write_views(publication: Publication, runs: list[ClassRun]) -> Path | None:
     """Write page and summary; a page that fails is a problem of the run, for it was asked for."""
     folders = [run.published.folder for run in runs if run.published is not None]
     problem = publication.write_page(folders)
     warning = publication.append_summary(folders)
-    for run in runs[-1:]:
+    if runs:
+        # One page has all classes: the last run stands for them.
         if problem:
-            run.problems.append(problem)
+            runs[-1].problems.append(problem)
         if warning:
-            run.warnings.append(warning)
+            runs[-1].warnings.append(warning)
     if problem:
         return None
     return publication.html

@@ -47,7 +47,8 @@ def failure_text(
         file, line = record.raised_at
         lines.append(f"  raised at {shown(file)}:{line}")
     if result.score is not None:
-        said, parts = _joined(result.score.explanation or ""), result.score.evidence.values()
+        said = _joined(result.score.explanation or "")
+        parts = result.score.evidence.values()
         if said and not (parts and all(_joined(part) in said for part in parts)):
             lines.append(f"  {said}")  # else the lines of the parts say it
         lines += _axes(result.score)
@@ -69,7 +70,10 @@ def _axes(score: BenchScore) -> Iterator[str]:
     for axis, value in score.breakdown.items():
         why = _joined(evidence.pop(axis, ""))
         if value != 1:
-            yield f"  {axis}: {value:g}{f', {why}' if why else ''}"
+            line = f"  {axis}: {value:g}"
+            if why:
+                line += f", {why}"
+            yield line
     yield from (f"  {axis}: {_joined(why)}" for axis, why in evidence.items())
 
 
@@ -105,17 +109,21 @@ def properties(result: TrialResult, side: Side) -> list[tuple[str, object]]:
             properties.append(("bench.safety_penalty", result.score.safety_penalty))
     used = result.usage.model_dump() if result.usage else {}
     used["cost_usd"] = cost_of(result) or (0.0 if result.score else used.get("cost_usd"))
-    named = ((f"bench.{name}", value) for name, value in used.items() if value is not None)
-    return properties + [
-        (name, printable(value) if isinstance(value, str) else value) for name, value in named
-    ]
+    for name, value in used.items():
+        if isinstance(value, str):
+            properties.append((f"bench.{name}", printable(value)))
+        elif value is not None:
+            properties.append((f"bench.{name}", value))
+    return properties
 
 
 def scorer_digest(rubric: str, plugins: list[object]) -> str:
     """Return the digest of what scores: of the rubric, and of every plugin that may score in its place."""
     from benchgate.wire.canonical import digest
 
-    return digest([rubric, *map(_source_digest, plugins)]) if plugins else rubric
+    if not plugins:
+        return rubric
+    return digest([rubric, *map(_source_digest, plugins)])
 
 
 def _source_digest(plugin: object) -> str:

@@ -109,7 +109,8 @@ class CaseDirectory(pytest.Collector):
 
     def collect(self) -> Iterator[CaseFile]:
         """Yield the case file if the session was asked for it, also if it is missing."""
-        path, session = self.path / CASE_FILE, self.config.stash.get(SESSION, None)
+        path = self.path / CASE_FILE
+        session = self.config.stash.get(SESSION, None)
         if session is not None and session.selection.asks_for(path):
             yield CaseFile.of(self, path)
 
@@ -131,11 +132,14 @@ class CaseFile(_HookedAtCases, pytest.File):
 def items_of(parent: pytest.Collector, path: Path, file_id: str) -> Iterator[CaseItem]:
     """Yield an item for each trial; a malformed file gives items too, which fail when they are set up."""
     bench = parent.config.stash[SESSION]
-    loaded, case_id = bench.load(path), path.parent.name
+    loaded = bench.load(path)
     for trial in range(bench.settings_of[path.parents[2].name].trials):
         for side in bench.sides:
-            name = f"{case_id}{BASELINE}" if side == "baseline" else case_id
-            name += f"-t{trial}" if trial else ""
+            name = path.parent.name
+            if side == "baseline":
+                name += BASELINE
+            if trial > 0:
+                name += f"-t{trial}"
             nodeid = f"{file_id}::{name}"
             of_trial: Any = {"bench": bench, "loaded": loaded, "trial": trial, "side": side}
             yield CaseItem.from_parent(parent, name=name, path=path, nodeid=nodeid, **of_trial)
@@ -171,7 +175,8 @@ class CaseItem(_HookedAtCases, pytest.Item):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        self.case_id, self.task_class = self.path.parent.name, self.path.parents[2].name
+        self.case_id = self.path.parent.name
+        self.task_class = self.path.parents[2].name
         self.bench = bench
         self.trial = trial
         self.bench_key = self.task_class, self.case_id, trial
@@ -199,8 +204,10 @@ class CaseItem(_HookedAtCases, pytest.Item):
     def setup(self) -> None:
         """Fail if the case cannot be run; clear an earlier attempt, whose properties would be added twice."""
         self.user_properties.clear()
-        self.used = self.result.usage if self.result else self.used
-        self.result = self.record = None
+        if self.result is not None:
+            self.used = self.result.usage
+        self.result = None
+        self.record = None
         self.attempts += 1
         self.obstacle = self._obstacle()
         if self.obstacle is not None:
@@ -217,7 +224,8 @@ class CaseItem(_HookedAtCases, pytest.Item):
         self.record = record = self.bench.run(self)
         self.result = record.result
         self.user_properties.extend(properties(record.result, self.side))
-        if stopped := self.bench.trials.service.stopped(self.task_class):
+        stopped = self.bench.trials.service.stopped(self.task_class)
+        if stopped:
             raise pytest.skip.Exception(stopped, _use_item_location=True)
         if record.result.passed:
             return
@@ -255,10 +263,13 @@ class CaseItem(_HookedAtCases, pytest.Item):
         if isinstance(excinfo.value, BenchCaseFailed):
             # A type of pytest's own, since reporters know no other and xdist sends no other whole; native, since some
             # look for Python code where another style says that it failed.
-            shown, text = excinfo.getrepr(style="native"), str(excinfo.value)
+            shown = excinfo.getrepr(style="native")
+            text = str(excinfo.value)
             shown.reprtraceback.reprentries[0].lines = [f"{text}\n"]
-            if (crash := shown.reprcrash) is not None:
-                crash.path, crash.lineno = str(self.path), self._line() + 1
+            crash = shown.reprcrash
+            if crash is not None:
+                crash.path = str(self.path)
+                crash.lineno = self._line() + 1
                 crash.message = text.partition("\n")[0]
             return shown
         return super().repr_failure(excinfo, *args, **kwargs)
@@ -271,7 +282,9 @@ class CaseItem(_HookedAtCases, pytest.Item):
     def location(self) -> tuple[str, int | None, str]:
         """File, line and name; the file is in the id already, and pytest takes long to find it for each case."""
         file = self.nodeid.rpartition("::")[0]
-        return super().location if file.startswith("/") else (file, self._line(), self.name)
+        if file.startswith("/"):  # outside rootdir, where pytest says it in its own way
+            return super().location
+        return file, self._line(), self.name
 
     def where(self) -> str:
         """Return ``path:line`` of the case, relative to rootdir where it lies below."""
@@ -279,7 +292,9 @@ class CaseItem(_HookedAtCases, pytest.Item):
 
     def _shown(self, path: Path) -> str:
         root = self.config.rootpath
-        return (path.relative_to(root) if path.is_relative_to(root) else path).as_posix()
+        if path.is_relative_to(root):
+            path = path.relative_to(root)
+        return path.as_posix()
 
     def _line(self) -> int:
         return self.bench.benches[self.task_class].line(self.case_id) - 1

@@ -55,7 +55,9 @@ class SessionProgress:
     def pytest_report_teststatus(self) -> Generator[None, Status, Status]:
         """Have pytest print no letter where a line moves."""
         category, letter, word = yield
-        return (category, "", "") if self._moves else (category, letter, word)
+        if self._moves:
+            return category, "", ""
+        return category, letter, word
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         """Note what runs; the pace is that since the first item began."""
@@ -72,9 +74,11 @@ class SessionProgress:
         if not self._newest:
             return ""  # workers of pytest-xdist begin, and say so
         self._line()
-        config, settings = self._controller.session.config, self._controller.session.settings
+        config = self._controller.session.config
+        settings = self._controller.session.settings
         workers = len(config.getoption("tx", None) or ()) or 1
-        text, name = f"{self._progress.counts(workers * settings.jobs)}: ", self._newest
+        text = f"{self._progress.counts(workers * settings.jobs)}: "
+        name = self._newest
         half = (self._room - len(text) - 3) // 2
         if len(text) + len(name) > self._room and half > 0:
             name = f"{name[:half]}...{name[-half:]}"

@@ -9,6 +9,7 @@ import pytest
 
 from benchgate.errors import Unreadable
 from benchgate.pytest_plugin.nodes import CaseItem
+from benchgate.trials.executor import TrialRecord
 from benchgate.trials.inputs import unscored
 
 if TYPE_CHECKING:
@@ -44,25 +45,12 @@ class Reports:
             if report.when == "setup" and not report.passed:
                 self._session.trials.over(item.nodeid)
             if result is not None:
-                ran = item.record
-                payload = {
-                    "task_class": item.task_class,
-                    "side": item.side,
-                    # Text from a worker: execnet sends builtin types only.
-                    "result": result.model_dump_json() if self._is_worker else result,
-                    "rest": {
-                        "output_json": ran and ran.output_json,
-                        "observations": ran.observations if ran else (),
-                        "scorer": (ran and ran.scorer) or item.scored_by(),
-                        # What is reported may be another result than what was kept: of an expected failure, say.
-                        "file_sha256": ran.file_sha256 if ran and result is ran.result else None,
-                        "worker": ran and ran.worker,
-                    },
-                    "checkpoint": self._checkpoint(item.task_class, item.side),
-                }
-                setattr(report, PAYLOAD, payload)
-                # May be large, and pytest keeps items to the end.
-                item.record = ran and replace(ran, output_json=None, printed="", observations=())
+                setattr(report, PAYLOAD, self._payload(item, result))
+                if item.record is not None:
+                    # What it printed and returned may be large, and pytest keeps items to the end.
+                    item.record = replace(
+                        item.record, output_json=None, printed="", observations=()
+                    )
             if item.side == "baseline":
                 excuse(report)
         return report
@@ -101,6 +89,30 @@ class Reports:
             return self._unscored(item, "skipped" if report.skipped else "not_run", report)
         return None
 
+    def _payload(self, item: CaseItem, result: TrialResult) -> dict[str, Any]:
+        """Return what the controller files of a trial."""
+        rest: dict[str, Any] = {}
+        ran = item.record
+        if ran is None:
+            ran = TrialRecord(result=result, output_json=None)
+        elif result is ran.result:
+            # What is reported may be another result than what was kept: of an expected failure, say.
+            rest["file_sha256"] = ran.file_sha256
+        rest |= {
+            "output_json": ran.output_json,
+            "observations": ran.observations,
+            "scorer": ran.scorer or item.scored_by(),
+            "worker": ran.worker,
+        }
+        return {
+            "task_class": item.task_class,
+            "side": item.side,
+            # Text from a worker: execnet sends builtin types only.
+            "result": result.model_dump_json() if self._is_worker else result,
+            "rest": rest,
+            "checkpoint": self._checkpoint(item.task_class, item.side),
+        }
+
     def _unscored(self, item: CaseItem, outcome: Outcome, report: pytest.TestReport) -> TrialResult:
         why = None
         if outcome == "not_run" and item.obstacle is not None:
@@ -134,7 +146,8 @@ def excuse(report: pytest.TestReport) -> None:
     """Skip an item of the baseline that failed: what its run is worth is said by the gate, not by the exit status."""
     if report.failed:
         path, line, _ = report.location
-        report.outcome, report.longrepr = "skipped", (path, line or 0, first_line(report))
+        report.longrepr = (path, line or 0, first_line(report))
+        report.outcome = "skipped"
 
 
 def first_line(report: pytest.TestReport) -> str:

@@ -58,29 +58,37 @@ def select(config: pytest.Config, patterns: Sequence[str]) -> Selection | None:
 
     Only paths from the command line count: a plain ``pytest`` never runs a case, whatever its ``testpaths``.
 
-    :param patterns: what ``--bench`` was argument.
+    :param patterns: the arguments of ``--bench``.
     :raises pytest.UsageError: an unknown class, or two benches in one session.
     """
     explicit = config.args_source is pytest.Config.ArgsSource.ARGS
     if not explicit:
-        return _by_option(config.rootpath / BENCH, patterns) if patterns else None
+        if not patterns:
+            return None
+        return _by_option(config.rootpath / BENCH, patterns)
     paths = argument_paths(config, config.args)
-    root_of = {path: root for path in paths if (root := bench_root(path))}
+    root_of = {}
+    for path in paths:
+        root = bench_root(path)
+        if root is not None:
+            root_of[path] = root
     roots = sorted(set(root_of.values()))
     if len(roots) > 1:
         msg = f"two benches in one session: {roots[0]} and {roots[1]}; run them one by one"
         raise pytest.UsageError(msg)
     classes = sorted({name for path, root in root_of.items() for name in _classes_of(path, root)})
     if not classes:
-        typed = any(
-            str(argument).startswith("--bench=") for argument in config.invocation_params.args
-        )
-        above = any((config.rootpath / BENCH).is_relative_to(path) for path in paths)
-        if typed and above:  # paths win over --bench, which who names that folder may not know
-            msg = "--bench beside a folder above bench/: no case would run; drop one of the two"
-            raise pytest.UsageError(msg)
+        _refuse_folder_above(config, paths)
         return None
     return Selection(root=roots[0], paths=tuple(root_of), classes=tuple(classes))
+
+
+def _refuse_folder_above(config: pytest.Config, paths: Sequence[Path]) -> None:
+    """Refuse ``--bench`` beside a folder that contains the bench: paths win, which not everybody knows."""
+    is_typed = any(str(word).startswith("--bench=") for word in config.invocation_params.args)
+    if is_typed and any((config.rootpath / BENCH).is_relative_to(path) for path in paths):
+        msg = "--bench beside a folder above bench/: no case would run; drop one of the two"
+        raise pytest.UsageError(msg)
 
 
 def argument_paths(config: pytest.Config, arguments: Sequence[str]) -> list[Path]:
@@ -113,7 +121,8 @@ def refuse_case_data(config: pytest.Config, arguments: Sequence[str]) -> None:
     :raises pytest.UsageError: pytest would import a ``conftest.py`` from there before anything could stop it.
     """
     for argument, path in zip(arguments, argument_paths(config, arguments), strict=True):
-        if case := case_of_data(path):
+        case = case_of_data(path)
+        if case is not None:
             msg = f"{argument}: the data of a case, never collected; run the case: {case / 'case.toml'}"
             raise pytest.UsageError(msg)
 

@@ -41,7 +41,11 @@ if TYPE_CHECKING:
 
 
 class BenchSession:
-    """The classes, systems and cases of a session; runs the trials of its items."""
+    """
+    The classes, systems and cases of a session; runs the trials of its items.
+
+    ``watched`` has the classes whose trials somebody at a terminal follows in this process.
+    """
 
     settings: RunSettings
     publication: Publication
@@ -78,7 +82,8 @@ class BenchSession:
             self.threshold_places = settled.thresholds
             values = settled.values
             self.publication = Publication.take(values)
-            self.junit_gate, self.out = values["junit_gate"] == "yes", values["out"]
+            self.junit_gate = values["junit_gate"] == "yes"
+            self.out = values["out"]
             self.settings = RunSettings.of_options(values)
             for name in self.selection.classes:
                 bench = load_class(self.selection.root, name, registry, self.settings.policy)
@@ -143,11 +148,12 @@ class BenchSession:
     @property
     def sides(self) -> tuple[Side, ...]:
         """The sides of which each case is run."""
-        is_beside = rerun_system(self.settings.baseline) is not None
-        return ("candidate", "baseline") if is_beside else ("candidate",)
+        if rerun_system(self.settings.baseline) is None:
+            return ("candidate",)
+        return "candidate", "baseline"
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """Count the trials of each class: a worker cannot ask the ledger whether these are all."""
+        """Count the trials of each class: only the controller plans them, so a worker must see whether it has all."""
         named = (getattr(item, "task_class", None) for item in session.items)
         self._trials = Counter(name for name in named if name in self.benches)
         if any(run.executor or run.isolation != "none" for run in self.settings_of.values()):
@@ -187,7 +193,8 @@ class BenchSession:
 
     def obstacle(self, name: str, side: Side) -> Obstacle | None:
         """Return why no case of a class can be run: its rubric broke its contract, or a checkpoint is missing."""
-        if violation := self._violations.get(name):
+        violation = self._violations.get(name)
+        if violation is not None:
             return Obstacle(f"{AFTER_VIOLATION}{violation}", "after_violation")
         try:
             # Here, for the time of a trial is not spent on copying.

@@ -43,51 +43,55 @@ class Terminal:
         """Say what each class is run with."""
         session = self._controller.session
         lines = [*misspelled(os.environ), *map(printable, session.trials.service.notes)]
-        for name, bench in session.benches.items():
-            choice = self._controller.grounds[name].choice
-            baseline = _relative(choice.path, config.rootpath) if choice.path else "none"
-            if choice.system is not None:
-                baseline = f"{RERUN}{choice.system}"
-            cases, trials = len(bench.folders), session.settings_of[name].trials
-            system = session.requests[name].systems["candidate"].name
-            text = (
-                f"benchgate: {name}, system {system}, {counted(cases, 'case')}, "
-                f"{counted(trials, 'trial')} each, baseline {baseline}"
-            )
-            if (level := session.requests[name].isolation("candidate")) != "none":
-                text += f", isolation {level}"
-            if reads := session.requests[name].reads("candidate"):
-                text += f", reads {', '.join(reads)}"
-            if name in session.watched:
-                text += (
-                    ", isolation none: -s, --pdb and --trace run trials here, and nothing is gated"
-                )
-            lines.append(printable(text))
+        lines += [self._run_with(name, config.rootpath) for name in session.benches]
         dist = config.getoption("dist", "no")
         if dist in GROUPING:
             lines.append(f"benchgate: --dist={dist}: cases are handed out one by one, as with load")
-        waiting = {
-            system.name
-            for request in session.requests.values()
-            for system in request.systems.values()
-            if system.concurrency == "async" and request.settings.jobs == 1
-        }
+        one_at_a_time = [run for run in session.requests.values() if run.settings.jobs == 1]
+        systems = [system for run in one_at_a_time for system in run.systems.values()]
+        waiting = {system.name for system in systems if system.concurrency == "async"}
         if waiting:
             names = ", ".join(sorted(waiting))
             hint = f"async: {names}; with --bench-jobs=N up to N of such trials run at once"
             lines.append(printable(f"benchgate: {hint}"))
         return lines
 
+    def _run_with(self, name: str, root: Path) -> str:
+        """Return what a class is run with."""
+        session = self._controller.session
+        request = session.requests[name]
+        choice = self._controller.grounds[name].choice
+        baseline = "none"
+        if choice.system is not None:
+            baseline = f"{RERUN}{choice.system}"
+        elif choice.path is not None:
+            baseline = _relative(choice.path, root)
+        cases = counted(len(session.benches[name].folders), "case")
+        trials = counted(session.settings_of[name].trials, "trial")
+        system = request.systems["candidate"].name
+        text = f"benchgate: {name}, system {system}, {cases}, {trials} each, baseline {baseline}"
+        level = request.isolation("candidate")
+        if level != "none":
+            text += f", isolation {level}"
+        reads = request.reads("candidate")
+        if reads:
+            text += f", reads {', '.join(reads)}"
+        if name in session.watched:
+            text += ", isolation none: -s, --pdb and --trace run trials here, and nothing is gated"
+        return printable(text)
+
     def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, str] | None:
         """Count a trial of the baseline apart: it has passed no test, whatever its score."""
-        of_baseline = report.when == "call" and OF_BASELINE in report.user_properties
-        return ("baseline", "b", "BASELINE") if of_baseline and report.passed else None
+        if report.when == "call" and report.passed and OF_BASELINE in report.user_properties:
+            return "baseline", "b", "BASELINE"
+        return None
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Print the summary also where another reporter replaced pytest's, as pytest-rich does: it asks nobody."""
         plugins = session.config.pluginmanager
-        if stats := getattr(plugins.getplugin("terminalreporter"), "stats", None):
+        stats = getattr(plugins.getplugin("terminalreporter"), "stats", None)
+        if stats:
             # pytest looks through all of these for each failed test, to print what its teardown printed.
             stats[""] = [
                 r for r in stats.get("", ()) if any("teardown" in s for s, _ in r.sections)
@@ -98,7 +102,8 @@ class Terminal:
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Print one section for each class: with ``-q`` its verdict and why, with ``-v`` all trials."""
         verbosity = terminalreporter.config.getoption("verbose")
-        root, page = terminalreporter.config.rootpath, self._controller.page
+        root = terminalreporter.config.rootpath
+        page = self._controller.page
         for run in self._controller.runs.values():
             terminalreporter.write_sep("-", f"bench {run.name}")
             policy = run.request.bench.policy
@@ -137,7 +142,8 @@ def _door(run: ClassRun, root: Path, verbosity: int, *, has_page: bool) -> Door:
 
 
 def _section(run: ClassRun, door: Door) -> Iterator[Line]:
-    judgement, is_all = run.judgement, door.verbosity > 0
+    judgement = run.judgement
+    is_all = door.verbosity > 0
     if judgement is not None:
         yield from block(judgement, door)
     if judgement is not None and is_all:
@@ -178,11 +184,13 @@ def _record_number(published: Published) -> Iterator[str]:
 
 
 def _resumed(run: ClassRun) -> str:
-    resumes = run.store.plan.resumes if run.store and run.store.plan else None
-    if resumes is None and not run.taken_over:
+    where = "the shard"  # whose folder goes on, and resumes no other run
+    if run.store is not None and run.store.plan is not None and run.store.plan.resumes is not None:
+        where = run.store.plan.resumes.folder
+    elif not run.taken_over:
         return "nothing was left: this is a new run"
     total = sum(len(trials.keys) for trials in run.sides.values())
-    return f"{resumes.folder if resumes else 'the shard'}: {run.taken_over} of {total} trials were finished there"
+    return f"{where}: {run.taken_over} of {total} trials were finished there"
 
 
 def _write_all(reporter: pytest.TerminalReporter, lines: Iterable[Line]) -> None:
@@ -201,4 +209,6 @@ def _write(reporter: pytest.TerminalReporter, text: str, **markup: bool) -> None
 
 def _relative(path: Path, root: Path) -> str:
     relative = os.path.relpath(path, root)
-    return str(path) if relative.startswith("..") else relative
+    if relative.startswith(".."):
+        return str(path)
+    return relative

@@ -44,7 +44,8 @@ class ItemTrials:
         self._first: dict[str, CaseRun] = {}
         self._ahead: Ahead | None = None
         self._exit = ExitStack()
-        number, count = 0, 1
+        number = 0
+        count = 1
         if self._worker is not None:
             number = int(self._worker["workerid"].removeprefix("gw"))
             count = int(self._worker["workercount"])
@@ -67,24 +68,26 @@ class ItemTrials:
 
         :raises pytest.UsageError: a system cannot run beside itself, or the cluster cannot be used.
         """
-        config, requests = self._config, self._requests.values()
+        config = self._config
+        requests = self._requests.values()
         address = next((request.settings.executor for request in requests), None)
         connects = address is not None and not config.option.collectonly
         is_xdist = config.getoption("dist", "no") != "no"
+        # In a worker of xdist --dist is "no", and its controller runs no item.
         is_apart = is_xdist or self._worker is not None
+        runs_items = self._worker is not None or not is_xdist
         if is_apart and any(request.settings.stop == "decided" for request in requests):
             raise pytest.UsageError("--bench-stop=decided: for runs in one process, without -n")
-        runs = (self._worker is not None or not is_xdist) and not config.option.collectonly
         if connects and is_apart:
             msg = f"--bench-executor={address}: its workers take the place of those of pytest-xdist; run it without -n"
             raise pytest.UsageError(msg)
         own = None
         is_replay = any(request.recording for request in requests)
-        if not (connects or is_replay) and (self._worker is not None or not is_xdist):
-            # The controller of xdist runs no trial, a replay calls no system, and an engine may be expensive to reach.
+        if runs_items and not connects and not is_replay:
+            # A replay calls no system, and an engine may be expensive to reach.
             own = config.hook.pytest_bench_executor(config=config)
         try:
-            self.service.open(own, connects=runs)
+            self.service.open(own, connects=runs_items and not config.option.collectonly)
         except EvalError as error:
             prefix = "--bench-executor: " if connects else "--bench-"
             raise pytest.UsageError(f"{prefix}{error}") from error
@@ -97,10 +100,14 @@ class ItemTrials:
         """
         for item in cast("Iterable[CaseRun]", items):
             request = self._requests.get(getattr(item, "task_class", ""))
-            given = request and request.settings
-            is_own = request is None or item.scored_by() == request.bench.rubric_digest
-            if given and not is_own and (given.executor or given.isolation != "none"):
-                option = "executor" if given.executor else "isolation"
+            if request is None or item.scored_by() == request.bench.rubric_digest:
+                continue
+            option = None
+            if request.settings.executor is not None:
+                option = "executor"
+            elif request.settings.isolation != "none":
+                option = "isolation"
+            if option is not None:
                 msg = f"--bench-{option}: {item.nodeid} is scored by a hook, and workers have the rubric alone"
                 raise pytest.UsageError(msg)
 

@@ -129,13 +129,18 @@ class Workers:
         session = self._session
         path, _, name = report.nodeid.partition("::")
         case_file = session.config.rootpath / path
-        run = is_case_file(case_file) and self._controller.runs.get(case_file.parents[2].name)
-        if not run:
+        if not is_case_file(case_file):
+            return
+        run = self._controller.runs.get(case_file.parents[2].name)
+        if run is None:
             return
         side, key = trial_key(case_file, name)
         trials = run.sides[side]
-        case, file = session.load(case_file), self._tracebacks / vars(report)["node"].gateway.id
-        traceback = file.read_text(errors="replace") if file.is_file() else ""
+        case = session.load(case_file)
+        file = self._tracebacks / vars(report)["node"].gateway.id
+        traceback = ""
+        if file.is_file():
+            traceback = file.read_text(errors="replace")
         is_over = "Timeout (" in traceback  # else what a system wrote into each descriptor
         if is_over:
             report.sections.append(("the process of the trial when it was ended", traceback))
