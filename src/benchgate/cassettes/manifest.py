@@ -31,7 +31,9 @@ def outputs_of(baseline: Path) -> Path | str | None:
     """Return where the outputs of a baseline are, as a replay is told it; ``None``: they are not kept."""
     if baseline.name == "record.json":
         return baseline.parent
-    return PINNED if (baseline.parent / FOLDER / PINNED / MANIFEST).exists() else None
+    if (baseline.parent / FOLDER / PINNED / MANIFEST).exists():
+        return PINNED
+    return None
 
 
 class CassetteManifest(Artifact):
@@ -105,8 +107,13 @@ def file_faults(
     :param files: SHA-256 of each file by its name.
     :param names: only these; by default all, and those that were added too.
     """
-    there = set(os.listdir(folder)) if folder.is_dir() else set()
-    for name in sorted(files) if names is None else names:
+    there: set[str] = set()
+    if folder.is_dir():
+        there = set(os.listdir(folder))
+    checked = names
+    if checked is None:
+        checked = sorted(files)
+    for name in checked:
         if name not in there or name not in files or os.path.islink(folder / name):
             yield f"{name}: missing, or a symlink"
             continue

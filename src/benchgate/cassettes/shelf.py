@@ -43,6 +43,7 @@ class ClassCassettes:
         try:
             manifest = CassetteManifest.of(folder)
         except Unreadable as error:
+            # A sandbox refuses it on purpose, which the error alone does not say.
             if not isinstance(error.__cause__, PermissionError):
                 raise
             hidden = (
@@ -50,4 +51,6 @@ class ClassCassettes:
             )
             raise Unreadable(error.path, f"{error.why}; {hidden}") from error
         sha256 = manifest.files.get(file)
-        return None if sha256 is None else Cassette(path=folder / file, sha256=sha256)
+        if sha256 is None:
+            return None
+        return Cassette(path=folder / file, sha256=sha256)

@@ -58,22 +58,36 @@ def layout_problems(class_path: Path) -> Iterator[Problem]:
         if not (class_path / name).is_file():
             yield Problem(class_path / name, 1, f"missing; {purpose}")
     if not (class_path / "cases").is_dir():
-        yield Problem(
-            class_path / "cases",
-            1,
-            f"missing; expected a folder for each case, with its {CASE_FILE}",
-        )
+        message = f"missing; expected a folder for each case, with its {CASE_FILE}"
+        yield Problem(class_path / "cases", 1, message)
+    yield from _links(class_path)
+    if not _has_test(class_path / "tests"):
+        message = "the class has no test yet; expected a test_*.py of its rubric"
+        yield Problem(class_path / "tests", 1, message)
+    yield from _strays(class_path)
+
+
+def _links(class_path: Path) -> Iterator[Problem]:
     parts = (*REQUIRED_FILES, *sorted(OTHER_FILES), "cases", "tests")
-    links = [class_path / name for name in parts if (class_path / name).is_symlink()]
-    message = "is a symlink; expected it in the class folder itself"
-    yield from (Problem(path, 1, message) for path in links)
-    test_files = (path for path in (class_path / "tests").rglob("*.py") if path.is_file())
-    if not any(path.name.startswith("test_") or path.stem.endswith("_test") for path in test_files):
-        yield Problem(
-            class_path / "tests", 1, "the class has no test yet; expected a test_*.py of its rubric"
-        )
+    for name in parts:
+        if (class_path / name).is_symlink():
+            message = "is a symlink; expected it in the class folder itself"
+            yield Problem(class_path / name, 1, message)
+
+
+def _has_test(folder: Path) -> bool:
+    """Return whether there is a file that pytest takes for tests by its name."""
+    for path in folder.rglob("*.py"):
+        is_named = path.name.startswith("test_") or path.stem.endswith("_test")
+        if is_named and path.is_file():
+            return True
+    return False
+
+
+def _strays(class_path: Path) -> Iterator[Problem]:
+    files = (*REQUIRED_FILES, *sorted(OTHER_FILES))
     for entry in sorted(class_path.iterdir()):
-        name, files = entry.name, (*REQUIRED_FILES, *sorted(OTHER_FILES))
+        name = entry.name
         is_expected = name in files or name.endswith(".py") or name.startswith(_IGNORED_PREFIXES)
         if not (entry.is_dir() or is_expected):
             message = f"stray file; expected {', '.join(files)}, .py files, and folders for data"

@@ -36,5 +36,6 @@ def located(error: LocatedError) -> Iterator[Problem]:
     where = Path(error.path)
     for line, key, message in error.faults[:MAX_PROBLEMS]:
         yield Problem(where, line or 1, excerpt(f"{key}: {message}" if key else message))
-    if more := len(error.faults[MAX_PROBLEMS:]):
+    more = len(error.faults[MAX_PROBLEMS:])
+    if more:
         yield Problem(where, error.faults[MAX_PROBLEMS][0] or 1, f"... and {more} more")

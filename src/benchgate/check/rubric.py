@@ -71,7 +71,8 @@ def rubric_problems(class_path: Path) -> Iterator[Problem]:
 
 def _banned_names(tree: ast.Module) -> Iterator[tuple[int, str]]:
     for what, line, name in (*_fields(tree), *_breakdown_keys(tree)):
-        if token := banned_token(name):
+        token = banned_token(name)
+        if token is not None:
             message = f"{what} {name!r} contains the banned token {token!r}"
             yield line, f"{message}; expected a measured fact: a score is never a self-assessment"
 
@@ -113,10 +114,10 @@ def _entries(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
 
 def _llm_imports(tree: ast.Module) -> Iterator[tuple[int, str]]:
     for node in ast.walk(tree):
-        package = next((p for name in _imported(node) if (p := _llm_package(name))), None)
-        if package is not None and isinstance(node, (ast.stmt, ast.expr)):
+        packages = [found for found in map(_llm_package, _imported(node)) if found is not None]
+        if packages and isinstance(node, (ast.stmt, ast.expr)):
             message = (
-                f"imports {package}; expected a rubric without a model: the harness has no LLM, "
+                f"imports {packages[0]}; expected a rubric without a model: the harness has no LLM, "
                 "and the same output gets the same score (systems may have one)"
             )
             yield node.lineno, message

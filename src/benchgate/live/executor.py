@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 
 GRACE: Final = 0.2
+"""Seconds that a trial has after its limit, by default: one on the event loop ends in less."""
 
 
 class _Closed(BaseException):
@@ -75,7 +76,8 @@ class LiveExecutor:
         self._running: set[_Job] = set()
         self._threads = 0
         self._idle = 0
-        self._started = self._closed = False
+        self._started = False
+        self._closed = False
         self._closing = threading.Event()
         self._contained = ExitStack()
 
@@ -125,10 +127,12 @@ class LiveExecutor:
 
     def _work(self) -> None:
         while (job := self._next()) is not None:
+            record = None
+            error = None
             try:
-                record, error = self._record(job), None
+                record = self._record(job)
             except BaseException as raised:  # what must end the session does so where it is awaited
-                record, error = None, raised
+                error = raised
             with self._changed:
                 if job not in self._running:
                     return  # given up: another thread has taken this one's place
@@ -139,7 +143,8 @@ class LiveExecutor:
                 job.future.set_exception(error)
 
     def _record(self, job: _Job) -> TrialRecord:
-        case, pause = job.request.case, partial(self._pause, job)
+        case = job.request.case
+        pause = partial(self._pause, job)
         # A name of code is all that faulthandler prints of a thread besides files and lines.
         code = _call.__code__.replace(co_name=f"case {case.case_id} trial {case.trial}")
         call: Callable[[Callable[[], TrialRecord]], TrialRecord] = FunctionType(code, {})

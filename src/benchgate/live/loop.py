@@ -59,7 +59,9 @@ class SessionLoop:
     def close(self) -> None:
         """Cancel what runs, and end the loop."""
         with self._lock:
-            loop, self._loop, self._closed = self._loop, None, True
+            loop = self._loop
+            self._loop = None
+            self._closed = True
         if loop is None:
             return
         import asyncio

@@ -126,7 +126,8 @@ def pack(class_path: Path) -> bytes:
 
     :raises Unreadable: a link, which may lead anywhere; or a file that cannot be read; or all have more than 1 GiB.
     """
-    packed, left = io.BytesIO(), MAX_TREE_BYTES
+    packed = io.BytesIO()
+    left = MAX_TREE_BYTES
     with zipfile.ZipFile(packed, "w") as archive:
         for path in _files(class_path):
             data = read_bytes(path, limit=left)

@@ -98,7 +98,8 @@ class Cluster:
         :param may_be_mixed: whether they may have other versions of packages, or be of another platform.
         :raises EvalError: there is no scheduler or worker, or one of them could not run the trials.
         """
-        session, here = uuid4().hex, versions(imported_packages())
+        session = uuid4().hex
+        here = versions(imported_packages())
         for name, bench in self._benches.items():
             data = pack(bench.path)
             apart = self._apart.get(name)
@@ -110,8 +111,9 @@ class Cluster:
         # More than run at once, so that none waits for the way of the next one from here.
         self.jobs = max(AHEAD, 2 * sum(threads.values()))
         wrong = version_faults(self._client)
-        for name in () if wrong else self._packed:
-            wrong += self._send(name, list(threads))
+        if not wrong:  # a worker of another version could not read what it is sent
+            for name in self._packed:
+                wrong += self._send(name, list(threads))
         if wrong:
             raise EvalError(f"executor {self._address}: {brief(wrong, '; ')}")
 
@@ -147,7 +149,8 @@ class Cluster:
     def _run(
         self, request: TrialRequest, lost: Callable[[], bool], sent: list[SentAttempt]
     ) -> TrialRecord:
-        woken, losses = threading.Event(), 0
+        woken = threading.Event()
+        losses = 0
         while True:
             if self._gone:
                 raise Gone(self._gone)
@@ -185,16 +188,17 @@ class Cluster:
 
         A late answer counts only if the system kept its limit although its worker was silent.
         """
-        newest, deadline = sent[-1], math.inf
+        newest = sent[-1]
+        deadline = math.inf
         while True:
-            looks = not woken.wait(POLL)
+            is_answered = woken.wait(POLL)
             woken.clear()
             check_connection(self._client)
             for one in sent:
                 answer = one.answer()
                 if answer is not None and (one is newest or _kept_its_limit(answer, one.attempt)):
                     return one, answer
-            if not looks:
+            if is_answered:
                 continue
             stuck = self._watch.look(self._client)
             if newest.has_started():
@@ -230,7 +234,9 @@ class Cluster:
         if not left:
             refusals = (f"worker {address}: {why}" for address, why in self._refused.items())
             raise Gone(f"no worker can run it: {brief(refusals, '; ')}")
-        return {"workers": list(left - self._watch.silent or left), "allow_other_workers": False}
+        # Silent ones too if all are: they may speak again, and else nobody is left.
+        workers = left - self._watch.silent or left
+        return {"workers": list(workers), "allow_other_workers": False}
 
     def _send(self, name: str, addresses: list[str]) -> list[str]:
         """Send a class to workers; return why some of those that answer in time cannot run its trials."""
@@ -245,7 +251,8 @@ class Cluster:
                 with suppress(KeyError):  # it has left
                     copy = steady(client, scatter)
                     answers[address] = client.submit(call, copy, workers=[address], pure=False)
-            deadline, wrong = time.monotonic() + CHECK_SECONDS, []
+            wrong: list[str] = []
+            deadline = time.monotonic() + CHECK_SECONDS
             for address, future in answers.items():
                 left = max(0.0, deadline - time.monotonic())
                 # A worker that is gone, or busy with the tasks of others, is none that is used now.
@@ -262,7 +269,8 @@ class Cluster:
 
 def _kept_its_limit(answer: Answer, attempt: Attempt) -> bool:
     """Whether an answer is about the system, whatever happened to its worker meanwhile."""
-    if (record := answer.record) is None:
+    record = answer.record
+    if record is None:
         return False
     return record.result.outcome != "timeout" and record.result.duration_seconds <= attempt.limit
 
@@ -271,7 +279,8 @@ def _recorded(answer: Answer, home: Path, times_lost: int) -> TrialRecord:
     """Return the record in an answer; ``home`` is the folder of its class here."""
     if answer.kind == "interrupted" or answer.record is None:
         raise KeyboardInterrupt
-    record, where = answer.record, None
+    record = answer.record
+    where = None
     if record.raised_at is not None and answer.raised_in:
         where = home / answer.raised_in, record.raised_at[1]
     result = record.result.model_copy(update={"retries": times_lost})

@@ -106,15 +106,18 @@ def connect(address: str) -> Any:
 
 def version_faults(client: Any) -> list[str]:
     """Return lines on who has another Python or benchgate: a worker ends on what it cannot read, if it is sent any."""
-    answers, here = client.get_versions(packages=[BENCHGATE]), versions()
+    answers = client.get_versions(packages=[BENCHGATE])
+    here = versions()
     places = {"the scheduler": answers["scheduler"]}
     places |= {f"worker {address}": there for address, there in answers["workers"].items()}
-    return [
-        f"{place} has {name} {found or 'not installed'}, and {here[name]} is here"
-        for place, there in places.items()
-        for name, key in (("Python", "python"), (BENCHGATE, BENCHGATE))
-        if (found := there["packages"][key]) != here[name]
-    ]
+    faults = []
+    for place, there in places.items():
+        for name, key in (("Python", "python"), (BENCHGATE, BENCHGATE)):
+            found = there["packages"][key]
+            if found != here[name]:
+                shown = found or "not installed"
+                faults.append(f"{place} has {name} {shown}, and {here[name]} is here")
+    return faults
 
 
 def imported_packages() -> list[str]:
@@ -148,9 +151,14 @@ class Watch:
     def _look(self, client: Any, now: float) -> None:
         workers = ask(client, "identity")["workers"]
         seen = {address: worker["last_seen"] for address, worker in workers.items()}
-        self._alone_since = min(self._alone_since, now) if not seen else math.inf
+        if seen:
+            self._alone_since = math.inf
+        else:
+            self._alone_since = min(self._alone_since, now)
         # By the scheduler's clock, which is not that of this machine.
         newest = max(seen.values(), default=0.0)
         self.silent = frozenset(a for a, then in seen.items() if newest - then > SILENT_SECONDS)
-        given = ask(client, "processing") if self.silent else {}
+        given = {}
+        if self.silent:
+            given = ask(client, "processing")
         self._stuck = frozenset(key for worker in self.silent for key in given.get(worker, ()))

@@ -32,7 +32,8 @@ class SentAttempt:
         self, client: Any, attempt: Attempt, woken: threading.Event, allowed: dict[str, Any]
     ) -> None:
         self.attempt = attempt
-        self.is_started = self._is_withdrawn = False
+        self.is_started = False
+        self._is_withdrawn = False
         self._answer: Answer | None = None
         self._client = client
         ask(client, "queue_create", name=attempt.id, maxsize=1)
@@ -53,17 +54,22 @@ class SentAttempt:
             return self._fetched()
         if status not in {"error", "cancelled"}:
             return None
-        error = self._future.exception() if status == "error" else None
+        error = None
+        if status == "error":
+            error = self._future.exception()
         if isinstance(error, (ImportError, AttributeError)):  # of the function itself
             raise Gone(f"a worker without benchgate: {error}") from error
-        failed = error is not None and type(error).__name__ != "KilledWorker"
-        why = f"failed on its worker with {type(error).__name__}: {error}" if failed else ""
+        why = ""
+        # By its name: Dask is imported only where it is used.
+        if error is not None and type(error).__name__ != "KilledWorker":
+            why = f"failed on its worker with {type(error).__name__}: {error}"
         return Answer(kind="elsewhere", worker="", why=why)
 
     def _fetched(self) -> Answer | None:
         # Not future.result(): Dask fetches the answers of many at once, so that a silent worker holds up those of all,
         # and who does not wait for one any longer cancels them for all.
-        fetch, key = self._client.scheduler.gather, self._future.key
+        fetch = self._client.scheduler.gather
+        key = self._future.key
         try:
             found = self._client.sync(fetch, keys=[key], callback_timeout=POLL)
         except (OSError, UnboundLocalError):

@@ -102,9 +102,8 @@ def run_attempt(attempt: Attempt) -> Answer:
     answer = partial(Answer, worker=worker.address)
     try:
         return _answered(attempt, answer)
-    except (
-        Exception
-    ) as error:  # outside the trial, by something that its system changed in this process
+    except Exception as error:
+        # Outside the trial, by something that its system changed in this process.
         # As text: of a deep traceback, as that of a RecursionError, Dask tells its client nothing at all.
         return answer(kind="elsewhere", why=f"failed on its worker with {_said(error)}")
 

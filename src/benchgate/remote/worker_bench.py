@@ -116,7 +116,8 @@ class WorkerBench:
         """Make its modules the ones that are imported."""
         sys.meta_path.insert(0, self._finder)
         sys.modules.update(self._modules)
-        if (own := self._modules.get(f"{PACKAGE}.{self.slug}")) is not None:
+        own = self._modules.get(f"{PACKAGE}.{self.slug}")
+        if own is not None:
             # What `import a.b.c as name` reads, and another class of this name has set.
             setattr(sys.modules[PACKAGE], self.slug, own)
         importlib.invalidate_caches()
@@ -151,7 +152,8 @@ class WorkerBench:
             if here != there.get(kind):
                 msg = f"{kind} of system {name} is {here} here, and {there.get(kind)} where the run was started"
                 raise EvalError(msg)
-        if self._threads > 1 and (one := alone([system], self._class.observer())):
+        one = alone([system], self._class.observer())
+        if one is not None and self._threads > 1:
             msg = f"{one} says concurrency = 'none', and this worker has {self._threads} threads"
             raise EvalError(msg)
 
@@ -212,7 +214,9 @@ class WorkerBench:
     @property
     def _observations(self) -> int:
         observer = self._class.observer()
-        return observer.identity.observations if observer else 0
+        if observer is None:
+            return 0
+        return observer.identity.observations
 
     @property
     def is_apart(self) -> bool:
@@ -223,9 +227,8 @@ class WorkerBench:
         """Whether its folder and its processes are of no use any more, if nobody uses them now."""
         if self._apart is None or self._loaded is None:
             return False
-        if (
-            self._processes is None
-        ):  # their start failed, and what ran until then may have changed the folder
+        if self._processes is None:
+            # Their start failed, and what ran until then may have changed the folder.
             return True
         return self._processes.is_spent or time.monotonic() - self.used > IDLE
 
@@ -240,7 +243,9 @@ class WorkerBench:
     def relative(self, path: Path) -> str | None:
         """Return a path below the class's folder as a relative one; ``None`` elsewhere."""
         home = self._class.path
-        return path.relative_to(home).as_posix() if path.is_relative_to(home) else None
+        if not path.is_relative_to(home):
+            return None
+        return path.relative_to(home).as_posix()
 
     def _found(self, name: str) -> NamedSystem:
         if self._apart is None:
@@ -359,7 +364,8 @@ class WorkerBenches:
                 if turn.imported is not None:
                     turn.imported.leave()
                 bench.enter()
-                turn.imported, turn.since = bench, time.monotonic()
+                turn.imported = bench
+                turn.since = time.monotonic()
             turn.users += 1
             return bench
 

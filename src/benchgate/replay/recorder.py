@@ -73,10 +73,12 @@ class CassetteRecorder:
         names = [trial_file_name(result.case_id, result.trial) for result in report.per_case]
         sources = {name: run / "cases" / name for name in names}
         drafts = self.drafts(out or run)
-        for name, sha256 in _recorded(report) if out else ():
-            sources[name] = self._draft(drafts / name, sha256)
+        if out is not None:
+            for name, sha256 in _recorded(report):
+                sources[name] = self._draft(drafts / name, sha256)
         cases = report.digests.cases
-        if (old := self._to_renew(report)) is not None:
+        old = self._to_renew(report)
+        if old is not None:
             sources |= self._kept(old, cases, set(map(_stem, names)))
             cases = {**old.cases, **cases}
         draft = self.folder.with_name(f".{self.name}.{os.getpid()}")
@@ -84,6 +86,7 @@ class CassetteRecorder:
             manifest = CassetteManifest.of_run(report, _copies(sources, draft))
             manifest = manifest.model_copy(update={"cases": cases})
             write_draft(draft / MANIFEST, model_bytes(manifest))
+            # Aside first: a folder cannot take the name of one that is not empty.
             if self.folder.exists():
                 os.rename(self.folder, f"{draft}.old")
             rename(draft, self.folder)
@@ -122,7 +125,8 @@ class CassetteRecorder:
             for trial in range(old.trial_count)
         }
         kept = [name for name in old.files if _stem(name) not in renewed | changed]
-        if faults := list(file_faults(self.folder, old.files, kept)):
+        faults = list(file_faults(self.folder, old.files, kept))
+        if faults:
             raise ArtifactError(self.folder, brief(faults, "; "))
         return {name: self.folder / name for name in kept}
 
@@ -137,7 +141,9 @@ def _recorded(report: BenchRunReport) -> Iterator[tuple[str, str]]:
             own += result.observed.http
         for number, sha256 in enumerate(own):
             if sha256 is not None:
-                suffix = OBSERVED.format(number) if number else HTTP
+                suffix = HTTP
+                if number > 0:
+                    suffix = OBSERVED.format(number)
                 yield trial_file_name(result.case_id, result.trial, suffix=suffix), sha256
 
 
@@ -153,7 +159,8 @@ def _copies(sources: dict[str, Path], folder: Path) -> dict[str, str]:
     digests = {}
     for name, path in sorted(sources.items()):
         data = read_bytes(path, limit=MAX_TREE_BYTES)
-        if secret := secret_in_text(data.decode(errors="replace"), os.environ):
+        secret = secret_in_text(data.decode(errors="replace"), os.environ)
+        if secret is not None:
             raise ArtifactError(folder, f"not recorded: {name} has {secret}")
         write_draft(folder / name, data)
         digests[name] = sha256_hex(data)

@@ -77,7 +77,9 @@ class Results:
             output that could not be scored yet does.
         """
         found = self._finished(key)
-        return None if found is None else found[1]
+        if found is None:
+            return None
+        return found[1]
 
     def all_of(self, keys: Iterable[TrialKey]) -> Iterator[tuple[str, bytes]]:
         """Yield name and bytes of the file of each of these trials that is finished."""
@@ -142,15 +144,20 @@ class Results:
             return None
         result = file.result
         awaits_score = result.outcome == "unavailable" and file.output is not None
+        # Whoever scores it later would not find the files that a rubric may read.
         is_kept = awaits_score and not result.left_files
         if result.outcome in INCOMPLETE and not is_kept:
             return None
-        return None if os.path.islink(path) else (file, data)
+        if os.path.islink(path):
+            return None
+        return file, data
 
 
 def record_of(file: TrialFile, sha256: str | None = None) -> TrialRecord:
     """Return what the file of a trial says, as whoever ran it told it."""
-    output = None if file.output is None else json.dumps(file.output)
+    output = None
+    if file.output is not None:
+        output = json.dumps(file.output)
     return TrialRecord(
         result=file.result,
         output_json=output,
@@ -168,7 +175,9 @@ def costs_before(plan: Path, *, own: bool = False) -> Iterator[float]:
     :param plan: the file of the run's plan.
     :param own: the trials of the run itself too.
     """
-    begun = plan.stat().st_mtime_ns if plan.exists() else 0
+    begun = 0
+    if plan.exists():
+        begun = plan.stat().st_mtime_ns
     for path in (plan.parent / CASES).glob("*.json"):
         with suppress(Unreadable):
             is_older = own or path.stat().st_mtime_ns <= begun

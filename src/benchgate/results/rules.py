@@ -75,7 +75,8 @@ class PlanRule:
         :param others: differences of the results themselves.
         :raises PlanChanged: names each difference.
         """
-        if differences := [*self.differences(then, now), *others]:
+        differences = [*self.differences(then, now), *others]
+        if differences:
             raise PlanChanged(where, differences, self.done)
 
     def differences(self, then: Plan, now: Plan) -> Iterator[str]:

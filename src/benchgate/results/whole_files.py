@@ -28,9 +28,10 @@ def add_whole(folder: Path | str, name: str, sha256: str) -> None:
 
     :raises ArtifactError: it cannot be written.
     """
-    path, flags = f"{folder}/{WHOLE_FILES}", os.O_WRONLY | os.O_APPEND | os.O_CREAT
+    path = f"{folder}/{WHOLE_FILES}"
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
     with artifact_errors(path, "written"):
-        descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        descriptor = os.open(path, flags, 0o600)
         try:
             os.fchmod(descriptor, 0o600)  # whatever the umask
             os.write(descriptor, f"{sha256}  {name}\n".encode())  # at once: workers add lines too
