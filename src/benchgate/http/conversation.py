@@ -109,9 +109,13 @@ class Recording(_Conversation):
     def _search(
         self, number: int, secrets: Mapping[str, str], answer: HttpAnswer | None = None
     ) -> None:
-        if secret := _secret_in_request(self._asked[number - 1][0], secrets):
+        secret = _secret_in_request(self._asked[number - 1][0], secrets)
+        if secret is not None:
             raise self._unfit(number, secret)
-        if answer is not None and (secret := _secret_in_answer(answer, secrets)):
+        if answer is None:
+            return
+        secret = _secret_in_answer(answer, secrets)
+        if secret is not None:
             raise self._unfit(number, f"in its answer {secret}")
 
     def _take(self, number: int, size: int) -> None:
@@ -164,7 +168,9 @@ class Replay(_Conversation):
             times = compared.count([])
             return f"{asked} was recorded {times} times, and is now sent once more"
         near = self._recorded[number - 1].request
-        shown = ", ".join(differing[:3]) + (" and more" if len(differing) > 3 else "")
+        shown = ", ".join(differing[:3])
+        if len(differing) > 3:
+            shown += " and more"
         return (
             f"{asked} was not recorded; the nearest is request {number} of {len(compared)}, "
             f"{near.method} {near.path}, which differs in {shown}"
@@ -175,6 +181,7 @@ Conversation = Recording | Replay
 
 
 def _distance(differing: list[str]) -> tuple[bool, bool, int]:
+    """Return how far apart two requests are: another path counts most, another method next."""
     return "path" in differing, "method" in differing, len(differing)
 
 
@@ -184,7 +191,8 @@ def differences(recorded: HttpRequest, asked: HttpRequest) -> Iterator[str]:
         if getattr(recorded, name) != getattr(asked, name):
             yield name
     if recorded.body != asked.body:
-        one, other = (json.loads(request.body or "null") for request in (recorded, asked))
+        one = json.loads(recorded.body or "null")
+        other = json.loads(asked.body or "null")
         yield from _differing("body", one, other)
 
 

@@ -23,7 +23,9 @@ def files_digest(
     :param on_input: called with the name and each part of an input file, as it is read.
     :raises Unreadable: a file cannot be read or is no regular file.
     """
-    expected = tree_digest(case.expected_path) if case.expected_path else None
+    expected = None
+    if case.expected_path is not None:
+        expected = tree_digest(case.expected_path)
     return tree_digest(case.input_path, on_input), expected
 
 

@@ -67,12 +67,14 @@ def retired_cases(class_path: Path, texts: dict[str, bytes] | None = None) -> di
 
     :param texts: takes the bytes of each ``case.toml``, for whoever reads the cases afterwards.
     """
-    found, texts = {}, {} if texts is None else texts
+    found = {}
     for name in folder_names(class_path):
         path = class_path / "cases" / name / CASE_FILE
         with suppress(Unreadable, BenchCaseLoadError):
-            data = texts[name] = read_bytes(path, limit=MAX_TOML_BYTES)
-            if b"retired" in data:
+            data = read_bytes(path, limit=MAX_TOML_BYTES)
+            if texts is not None:
+                texts[name] = data
+            if b"retired" in data:  # most cases are not, and to parse all of them takes long
                 tables, _ = read_case_toml(path, class_path.name, data=data)
                 if tables.case.retired is not None:
                     found[name] = tables.case.retired
@@ -105,10 +107,8 @@ def read_case(
     """
     shown = shown_name(folder.name)
     if shown != folder.name:
-        path, found_name = folder.with_name(shown) / CASE_FILE, ascii(folder.name)
-        raise BenchCaseLoadError(
-            path, f"{found_name} is no name of a case; {EXPECTED_NAME}", line=1
-        )
+        why = f"{folder.name!a} is no name of a case; {EXPECTED_NAME}"
+        raise BenchCaseLoadError(folder.with_name(shown) / CASE_FILE, why, line=1)
     path = folder / CASE_FILE
     faults: list[Fault] = []
     try:
@@ -120,7 +120,9 @@ def read_case(
         faults += error.faults
     names = set(os.listdir(folder))
     input_path = _input_path(folder, names, faults)
-    expected = folder / "expected" if "expected" in names else None
+    expected = None
+    if "expected" in names:
+        expected = folder / "expected"
     faults += [
         *_stray_faults(names),
         *_folder_faults("input", input_path),
@@ -162,8 +164,11 @@ def _inside(folder: Path, relative: str) -> Path | None:
     """Return the path if it is inside the folder, symlinks followed."""
     if "\0" in relative:
         return None
-    path, root = (Path(os.path.realpath(p)) for p in (folder / relative, folder))
-    return path if path != root and path.is_relative_to(root) else None
+    root = Path(os.path.realpath(folder))
+    path = Path(os.path.realpath(folder / relative))
+    if path == root or not path.is_relative_to(root):
+        return None
+    return path
 
 
 def _input_path(folder: Path, names: set[str], faults: list[Fault]) -> Path | None:
@@ -213,17 +218,21 @@ def _cassettes(
 ) -> dict[str, Cassette]:
     cassettes = {}
     for system, table in tables.cassettes.items():
-        key, why, path = "path", "", _inside(folder, table.path)
-        try:
-            if path is None:
-                why = " leaves the case folder"
-            elif (actual := file_sha256(path, limit=MAX_TREE_BYTES)) != table.sha256:
-                key, why = "sha256", f" has {actual}: it was changed after it was recorded"
+        key = "path"
+        path = _inside(folder, table.path)
+        if path is None:
+            why = " leaves the case folder"
+        else:
+            try:
+                actual = file_sha256(path, limit=MAX_TREE_BYTES)
+            except Unreadable as error:
+                why = f": {error.why}"
             else:
-                cassettes[system] = Cassette(path=path, sha256=table.sha256)
-                continue
-        except Unreadable as error:
-            why = f": {error.why}"
+                if actual == table.sha256:
+                    cassettes[system] = Cassette(path=path, sha256=table.sha256)
+                    continue
+                key = "sha256"
+                why = f" has {actual}: it was changed after it was recorded"
         place = f"cassettes.{system}.{key}"
         faults.append((lines.key("cassettes", system, key), place, f"{table.path!r}{why}"))
     return cassettes

@@ -61,5 +61,6 @@ def _code_faults(code: str, table: FailureModeTable) -> Iterator[str]:
     if code in RESERVED and (code not in RAISABLE or table.severity == "info"):
         raisable = " and ".join(RAISABLE)
         yield f"reserved for the harness; only {raisable} may be raised to warn or block"
-    if token := banned_token(code):
+    token = banned_token(code)
+    if token is not None:
         yield f"contains the banned token {token!r}; expected what went wrong, not a self-assessment"

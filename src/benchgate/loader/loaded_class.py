@@ -84,8 +84,10 @@ class LoadedClass:
         with _LOADING:
             if not self._observers:
                 found = load_observer(self.task_class, self.path, self.run.observations or 1)
-                if found and (fault := declaration_fault(found.call)):
-                    raise EvalError(f"observer {found.identity.name!r} {fault}")
+                if found is not None:
+                    fault = declaration_fault(found.call)
+                    if fault is not None:
+                        raise EvalError(f"observer {found.identity.name!r} {fault}")
                 self._observers.append(found)
         return self._observers[0]
 
@@ -104,11 +106,14 @@ class LoadedClass:
 
     def line(self, case_id: str) -> int:
         """Return the 1-based line of ``[case]`` in the file of a case that was read; 1 if it could not be read."""
-        return self._loaded[case_id][1] if case_id in self._loaded else 1
+        if case_id not in self._loaded:
+            return 1
+        return self._loaded[case_id][1]
 
     def _read(self, case_id: str) -> tuple[BenchCase | BenchCaseLoadError, int]:
         name = self.folders.get(case_id, case_id)
-        folder, data = self.path / "cases" / name, self._texts.pop(name, None)
+        folder = self.path / "cases" / name
+        data = self._texts.pop(name, None)  # a case is read once
         try:
             facts_model = self.task_class.facts_model
             return read_case(folder, task_class=self.name, facts_model=facts_model, data=data)
@@ -139,9 +144,12 @@ def load_class(
     with _collecting(errors):
         taxonomy = load_taxonomy(path)
     with _collecting(errors):
-        policy, run = load_policy(path, policy_options), load_run_table(path)
+        policy = load_policy(path, policy_options)
+        run = load_run_table(path)
+    if len(errors) == 1:
+        raise errors[0]
     if errors:
-        raise errors[0] if len(errors) == 1 else ClassLoadError(errors)
+        raise ClassLoadError(errors)
     texts: dict[str, bytes] = {}
     retired = retired_cases(path, texts)
     return LoadedClass(

@@ -40,7 +40,7 @@ APART: Final = ".benchgate-new-"
 """Begins the name of a folder in which others are made."""
 
 JUST_MADE: Final = 5.0
-"""Seconds."""
+"""Seconds that another process has to hold such a folder after it was made."""
 
 
 def make_case_folder(
@@ -161,7 +161,6 @@ def _apart(around: Path) -> Iterator[Path]:
     """Yield a folder that is removed: beside ``cases/``, for what a killed process leaves must not count as a case."""
     for left in around.parent.glob(f"{APART}*"):
         with suppress(OSError):  # another process may remove it too
-            # One that has just made it may not hold it yet.
             if time.time() - left.stat().st_mtime > JUST_MADE and not is_held(left):
                 shutil.rmtree(left)
     with tempfile.TemporaryDirectory(prefix=APART, dir=around.parent) as apart:
@@ -174,10 +173,11 @@ def _apart(around: Path) -> Iterator[Path]:
 
 
 def _write(folder: Path, texts: Mapping[str, str], folders: Iterable[str] = ()) -> None:
-    for path in (*(folder / path for path in folders), *((folder / path).parent for path in texts)):
-        path.mkdir(parents=True, exist_ok=True)
-    for name, text in texts.items():
-        (folder / name).write_text(text, encoding="utf-8")
+    for path in folders:
+        (folder / path).mkdir(parents=True, exist_ok=True)
+    for path, text in texts.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text, encoding="utf-8")
 
 
 def _move(made: Path, target: Path) -> None:
@@ -229,7 +229,8 @@ def make_class_folder(bench_root: Path, name: str, texts: Mapping[str, str]) -> 
 
 def check_class_name(bench_root: Path, name: str) -> None:
     """Refuse what cannot be the name of a class; errors as of :func:`make_class_folder`."""
-    package, target = slug(name), bench_root / name
+    package = slug(name)
+    target = bench_root / name
     if not TASK_CLASS_PATTERN.fullmatch(name) or name == "all" or keyword.iskeyword(package):
         raise EvalError(f"{name!r} names no class; expected lower-case words joined by '-'")
     for twin, folder in class_folders(bench_root).items():

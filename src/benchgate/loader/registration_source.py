@@ -63,6 +63,8 @@ def registered_system(class_path: Path, name: str) -> SystemEntry:
 def literal(node: ast.expr | None) -> Any:
     """Return the value of a literal, ``None`` for nothing, and ``...`` for what is no literal."""
     try:
-        return ast.literal_eval(node) if node is not None else None
+        if node is None:
+            return None
+        return ast.literal_eval(node)
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return ...

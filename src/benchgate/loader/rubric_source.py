@@ -87,7 +87,9 @@ def parse_source(path: Path) -> ast.Module:
             warnings.simplefilter("ignore")  # an invalid escape is for other tools to report
             return ast.parse(read_bytes(path, limit=MAX_SOURCE_BYTES), filename=str(path))
     except Unreadable as error:
-        why = "missing; it defines the rubric of the class" if error.missing else error.why
+        why = error.why
+        if error.missing:
+            why = "missing; it defines the rubric of the class"
         raise RegistrationError(path, why) from error
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         line = getattr(error, "lineno", None) or 1

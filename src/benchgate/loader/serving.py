@@ -65,7 +65,8 @@ def served(
     :raises EvalError: it cannot be started; or a system that needs it would not get it.
     """
     for system in systems:
-        if system.needs_served and (why := _hindrance(task_class, system, is_elsewhere)):
+        why = _hindrance(task_class, system, is_elsewhere)
+        if why is not None and system.needs_served:
             raise EvalError(f"system {system.name} needs what its class serves: {why}")
     is_asked_for = any(system.network for system in systems)
     if task_class.serves is None or is_elsewhere or not is_asked_for:

@@ -33,7 +33,9 @@ class Hold:
 def hold(folder: Path) -> Hold | None:
     """Mark a folder as in use; ``None`` if another process holds it."""
     descriptor = _locked(folder)
-    return None if descriptor is None else Hold(descriptor)
+    if descriptor is None:
+        return None
+    return Hold(descriptor)
 
 
 def is_held(folder: Path) -> bool:

@@ -64,7 +64,8 @@ def banned_token(name: str) -> str | None:
 
 def _check_breakdown_keys(breakdown: Mapping[str, float]) -> Mapping[str, float]:
     for key in breakdown:
-        if token := banned_token(key):
+        token = banned_token(key)
+        if token is not None:
             why = "a score is never a self-assessment"
             raise ValueError(f"breakdown key {key!r} contains the banned token {token!r}: {why}")
     return breakdown
@@ -96,8 +97,9 @@ def _few_enough(value: Any) -> Any:
 
 
 def _shown(text: Any) -> Any:
-    is_text = isinstance(text, str)
-    return excerpt(text.encode(errors="backslashreplace").decode()) if is_text else text
+    if not isinstance(text, str):
+        return text
+    return excerpt(text.encode(errors="backslashreplace").decode())
 
 
 def _stop_at_first_fault(schema: Any) -> None:

@@ -46,10 +46,8 @@ def output_json(produced: object, where: str = "output") -> str:
 
 
 def _too_large(name: str) -> str:
-    return (
-        f"{name} has more than {MAX_OUTPUT_BYTES} bytes as JSON; each value counts for {VALUE_BYTES} "
-        "at least"
-    )
+    least = f"each value counts for {VALUE_BYTES} at least"
+    return f"{name} has more than {MAX_OUTPUT_BYTES} bytes as JSON; {least}"
 
 
 def plain_json(

@@ -94,7 +94,9 @@ class Masker:
             return {self.text(key): self._masked(item) for key, item in value.items()}
         # A key of digits may be a number.
         shown = json.dumps(value)
-        return value if self.text(shown) == shown else MASK
+        if self.text(shown) == shown:
+            return value
+        return MASK
 
 
 class Masked:
@@ -110,11 +112,15 @@ class Masked:
 
     def text(self, text: str) -> str:
         """Return a text without keys."""
-        return text if self._masker is None else self._noted(text, self._masker.text(text))
+        if self._masker is None:
+            return text
+        return self._noted(text, self._masker.text(text))
 
     def json(self, text: str) -> str:
         """Return a JSON text without keys."""
-        return text if self._masker is None else self._noted(text, self._masker.json(text))
+        if self._masker is None:
+            return text
+        return self._noted(text, self._masker.json(text))
 
     def _noted(self, text: str, masked: str) -> str:
         self.has_any = self.has_any or masked != text

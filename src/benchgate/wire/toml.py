@@ -54,14 +54,18 @@ class KeyLines:
     def table(self, name: str) -> int:
         """Return the 1-based line of a table's header, else 1; faster than :meth:`key`, which reads all lines."""
         match = re.search(rf"^\s*\[{name}\]", self._text, re.MULTILINE)
-        return self._text.count("\n", 0, match.end()) + 1 if match else 1
+        if match is None:
+            return 1
+        return self._text.count("\n", 0, match.end()) + 1
 
     def key(self, *location: Any) -> int:
         """Return the 1-based line of the key at a path of names, else of the nearest table around it, else 1."""
         tables, keys = self._lines
         line = 1
         for depth, part in enumerate(map(str, location)):
-            places = (keys,) if depth else (tables, keys)
+            places = [keys]
+            if depth == 0:
+                places = [tables, keys]
             if part.isdecimal() and depth == 1:  # of an array of tables
                 line = dict(enumerate(tables.get(str(location[0]), ()))).get(int(part), line)
             lines_of_part = (_first(place.get(part, ()), line) for place in places)
@@ -72,7 +76,9 @@ class KeyLines:
 def _first(lines: Sequence[int], start: int) -> int | None:
     """Return the first of some sorted lines that is not before ``start``."""
     at = bisect_left(lines, start)
-    return lines[at] if at < len(lines) else None
+    if at == len(lines):
+        return None
+    return lines[at]
 
 
 def read_toml(
@@ -97,8 +103,10 @@ def read_toml(
     except ValueError as invalid:
         line = getattr(invalid, "lineno", 1)  # UnicodeDecodeError has none
         message = " ".join(str(invalid).split())
-        if isinstance(invalid, tomli.TOMLDecodeError) and (word := _UNQUOTED.match(_line(invalid))):
-            message += f'; text needs quotes: "{word[1]}"'
+        if isinstance(invalid, tomli.TOMLDecodeError):
+            word = _UNQUOTED.match(_line(invalid))
+            if word is not None:
+                message += f'; text needs quotes: "{word[1]}"'
         raise error(path, message, line=line) from None
 
 

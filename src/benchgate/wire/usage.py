@@ -63,10 +63,12 @@ def total(parts: Iterable[Usage | None]) -> Usage | None:
     usages = [part for part in parts if part is not None]
     if not usages:
         return None
-    costs = [part.cost_usd for part in usages if part.cost_usd is not None]
-    names = {name for part in usages if part.model for name in part.model.split(", ")}
+    names: set[str] = set()
+    for part in usages:
+        if part.model:
+            names.update(part.model.split(", "))
     return Usage(
-        cost_usd=min(math.fsum(costs), MAX_COST) if costs else None,
+        cost_usd=_cost(part.cost_usd for part in usages),
         tokens_in=_sum(part.tokens_in for part in usages),
         tokens_out=_sum(part.tokens_out for part in usages),
         calls=_sum(part.calls for part in usages),
@@ -74,9 +76,18 @@ def total(parts: Iterable[Usage | None]) -> Usage | None:
     )
 
 
+def _cost(costs: Iterable[float | None]) -> float | None:
+    known = [cost for cost in costs if cost is not None]
+    if not known:
+        return None
+    return min(math.fsum(known), MAX_COST)
+
+
 def _sum(counts: Iterable[int | None]) -> int | None:
-    numbers = [count for count in counts if count is not None]
-    return min(sum(numbers), MAX_SAFE_INTEGER) if numbers else None
+    known = [count for count in counts if count is not None]
+    if not known:
+        return None
+    return min(sum(known), MAX_SAFE_INTEGER)
 
 
 class UsageMeter:
