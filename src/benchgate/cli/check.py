@@ -41,14 +41,18 @@ def _execute(args: argparse.Namespace) -> int:
             checks.append(check_class(args.bench_root, name))
         except TaskClassNotFound as error:
             complain(error)
-    for problem in sorted(problem for check in checks for problem in check.problems):
+    problems = [problem for check in checks for problem in check.problems]
+    warnings = [warning for check in checks for warning in check.warnings]
+    for problem in sorted(problems):
         complain(problem)
-    for warning in sorted(warning for check in checks for warning in check.warnings):
+    for warning in sorted(warnings):
         complain(f"warning: {warning}")
-    sys.stderr.flush()
+    sys.stderr.flush()  # so that they stand before the summary, also in one file
     for check in checks:
         say(_summary(check))
-    return 1 if len(checks) < len(names) or any(check.problems for check in checks) else 0
+    if problems or len(checks) < len(names):
+        return 1
+    return 0
 
 
 def _summary(check: ClassCheck) -> str:

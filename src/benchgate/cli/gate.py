@@ -108,7 +108,8 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
 
 
 def _execute(args: argparse.Namespace) -> int:
-    (one, first), (other, second) = (_side(args, word) for word in (args.base, args.cand))
+    one, first = _side(args, args.base)
+    other, second = _side(args, args.cand)
     if {one, other} == {"samples", "log"}:
         one = other = "log"  # numbers by id are rows too
     if one != other:
@@ -119,15 +120,12 @@ def _execute(args: argparse.Namespace) -> int:
         refuse(args, OF_NUMBERS, "records by path")
     if one == "counts":
         return _gate_counts(args)
-    if one != "log":
-        refuse_same(first, second)
-    elif not is_by_side(args):
-        refuse_same(first, second, f"; {IN_ONE_FILE}")
-    paths = (first, second)
     if one == "log":
-        _refuse_inside(first, second)
-        return gate_logs(args, paths)
-    return _gate_records(args, *paths) if one == "record" else _gate_samples(args, paths)
+        return _gate_logs(args, first, second)
+    refuse_same(first, second)
+    if one == "record":
+        return _gate_records(args, first, second)
+    return _gate_samples(args, (first, second))
 
 
 def _side(args: argparse.Namespace, word: str) -> tuple[Kind, Path]:
@@ -149,6 +147,13 @@ def _side(args: argparse.Namespace, word: str) -> tuple[Kind, Path]:
         return "record", record
     log_files(path, args.format)  # refuses a folder in which there is no log
     return "log", path
+
+
+def _gate_logs(args: argparse.Namespace, first: Path, second: Path) -> int:
+    if not is_by_side(args):  # else one file may have both sides
+        refuse_same(first, second, f"; {IN_ONE_FILE}")
+    _refuse_inside(first, second)
+    return gate_logs(args, (first, second))
 
 
 def _refuse_inside(baseline: Path, candidate: Path) -> None:

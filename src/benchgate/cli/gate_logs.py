@@ -215,14 +215,17 @@ def _run(
     from benchgate.interop.rows import read
     from benchgate.runner.judging import run_of_logs
 
-    before, after = read(paths[0], **reading(args, "A")), read(paths[1], **reading(args, "B"))
+    before = read(paths[0], **reading(args, "A"))
+    after = read(paths[1], **reading(args, "B"))
     logs = (before, after)
     # Inputs and targets are compared where both logs have them, written by the same rules.
-    both = before.format == after.format and [before.has_inputs, after.has_inputs]
-    inputs, targets = map(all, zip(*both, strict=True)) if both else (False, False)
+    with_inputs = (False, False)
+    if before.format == after.format:
+        inputs, targets = map(all, zip(before.has_inputs, after.has_inputs, strict=True))
+        with_inputs = (inputs, targets)
     name = task_class_of(logs, args.task_class)
     options = parse_options(thresholds(args), LOG_DEFAULTS)
-    terms = LogTerms.of(name, options, (inputs, targets))
+    terms = LogTerms.of(name, options, with_inputs)
     base, candidate = report_pair(before, after, terms, (args.baseline_id, args.candidate_id))
     now = clock.now()
     started = min(now, after.header.started or now)
@@ -274,11 +277,12 @@ def _sides(logs: Sequence[Samples], source: LogSource | None) -> Iterator[str]:
             more = f"run again, or {more}"
         else:
             more += "; --map trial=FIELD numbers repetitions, --where FIELD=VALUE reads a part"
-        for what, ids in (
-            ("with an error or without a score, which counts as the worst", errors),
-            (more, _repeated(log)),
-            ("named without a result", log.without),
-        ):
+        odd = {
+            "with an error or without a score, which counts as the worst": errors,
+            more: _repeated(log),
+            "named without a result": log.without,
+        }
+        for what, ids in odd.items():
             if ids:
                 yield f"{'':9} {counted(len(ids), 'case')} {what}: {few(ids)}"
     yield from _direction(logs[-1].metric, source)

@@ -91,7 +91,8 @@ def _class(args: argparse.Namespace) -> int:
 
 def _next_steps(folder: Path) -> str:
     """Return how a new class is run, as commands."""
-    name, do = folder.name, NextCommands.of(folder)
+    name = folder.name
+    do = NextCommands.of(folder)
     return f"""\
 {folder}
 
@@ -116,7 +117,8 @@ def _case(args: argparse.Namespace) -> int:
     facts = ""
     if example and example.facts:
         facts = f": [facts] ({', '.join(example.facts)}: as in {example.case.case_id})"
-    alone, check = f"pytest {shlex.quote(str(path))}", f"benchgate check {args.task_class}"
+    alone = f"pytest {shlex.quote(str(path))}"
+    check = f"benchgate check {args.task_class}"
     if args.bench_root != BENCH_ROOT:
         root = f" --bench-root {shlex.quote(str(args.bench_root))}"
         alone = f"benchgate run --task-class {args.task_class} --cases {args.case_id}{root}"

@@ -158,8 +158,9 @@ def _run_floors(args: argparse.Namespace) -> None:
         except EvalError as error:
             complain(f"floor     {floor} did not run: {error}")
             continue
-        for text in done.judgement.run.floor if done.judgement else ():
-            say(f"floor     {text}")
+        if done.judgement is not None:
+            for text in done.judgement.run.floor:
+                say(f"floor     {text}")
         for problem in done.problems:
             complain(problem)
 
@@ -179,7 +180,8 @@ def _steps(class_path: Path, row: CaseRow) -> str:
     """Return what to do next, as commands."""
     from benchgate.audit.chain import numbered
 
-    name, do = class_path.name, NextCommands.of(class_path)
+    name = class_path.name
+    do = NextCommands.of(class_path)
     number = 1 + max((seq for seq, _ in numbered(OUT / "runs" / name)), default=0)
     # Few agents pass every row; under pytest each that fails would be a failure of the session.
     goes_by_gate = " --bench-exit=gate" if do.option == "--bench-" else ""

@@ -133,7 +133,9 @@ def _of_class(args: argparse.Namespace) -> tuple[Baseline, GatePolicy, int]:
 def _next_look(known: Baseline, report: BenchRunReport, policy: GatePolicy, runs: Path) -> int:
     from benchgate.looks.chain import ChainLooks, looked_at
 
-    new = {"results": ("", "")}
+    new = {
+        "results": ("", "")
+    }  # of no run: a candidate that was looked at already would be no new look
     looked = looked_at(known, report, policy, is_beside=False).model_copy(update=new)
     return ChainLooks(runs if runs.is_dir() else None).number(looked).look.number
 
@@ -143,7 +145,9 @@ def _lines(planned: Planned, outlook: Forecast) -> Iterator[str]:
     from benchgate.gates.harm_reasons import SELDOM
     from benchgate.gates.unchanged import unchanged
 
-    report, policy, trials = planned.baseline, planned.policy, planned.trials
+    report = planned.baseline
+    policy = planned.policy
+    trials = planned.trials
     yield (
         f"plan      {report.task_class}: {counted(report.case_count, 'case')}, {counted(trials, 'trial')} each, claim "
         f"{policy.claim}, alpha {policy.alpha:g}, against {report.system}, run {report.run_id[:16]}"
@@ -166,9 +170,12 @@ def _reachable(planned: Planned, outlook: Forecast) -> Iterator[str]:
     if outlook.obstacle is not None:
         yield f"verdicts  even perfect scores would not be promoted: {outlook.obstacle}"
         return
-    this = f"; this would be candidate no. {planned.look}" if policy.looks != "count" else ""
-    last = "" if outlook.looks is None else f"; none after no. {outlook.looks} can be promoted"
-    yield f"verdicts  can promote, hold or reject{this}{last}"
+    text = "verdicts  can promote, hold or reject"
+    if policy.looks != "count":
+        text += f"; this would be candidate no. {planned.look}"
+    if outlook.looks is not None:
+        text += f"; none after no. {outlook.looks} can be promoted"
+    yield text
     if outlook.smallest_margin is not None and outlook.smallest_margin > (policy.margin or 0.0):
         least = f"so few cases exclude only a loss above {outlook.smallest_margin:.3g}"
         yield f"          a candidate that changes no case is held: {least}; {policy.margin:g} is allowed"
@@ -178,7 +185,9 @@ def _gains(planned: Planned, outlook: Forecast) -> Iterator[str]:
     from benchgate.gates.forecast import MOST_CASES
     from benchgate.gates.policy import POWER
 
-    policy, count, chance = planned.policy, planned.baseline.case_count, outlook.chance
+    policy = planned.policy
+    count = planned.baseline.case_count
+    chance = outlook.chance
     if chance is None:
         yield "power     not known: all scores of the baseline are equal, so nobody knows how much they vary"
         return
@@ -186,11 +195,9 @@ def _gains(planned: Planned, outlook: Forecast) -> Iterator[str]:
     if chance.runs:
         low, high = chance.interval
         how = f"{chance.runs} simulated runs, 95% interval {low:.0%} to {high:.0%}"
-    what = (
-        "a candidate as good as the baseline"
-        if policy.claim == "not_worse"
-        else f"a gain of {policy.target_effect:g}"
-    )
+    what = f"a gain of {policy.target_effect:g}"
+    if policy.claim == "not_worse":
+        what = "a candidate as good as the baseline"
     yield f"power     {what} is promoted in {chance.share:.0%} of runs ({how})"
     yield from _uneven_gains(outlook, count)
     if outlook.is_lower_limit:
@@ -203,9 +210,11 @@ def _gains(planned: Planned, outlook: Forecast) -> Iterator[str]:
     if outlook.detectable is None:
         yield f"finds     no gain that the scores leave room for is found in {POWER:.0%} of runs"
         return
-    least, wanted = policy.min_delta, policy.target_effect
+    least = policy.min_delta
+    wanted = policy.target_effect
     cases = ""
     if outlook.detectable > wanted > least:
+        # The gain that can be found above the least falls with the square root of the number of cases.
         times = ((outlook.detectable - least) / (wanted - least)) ** 2
         cases = f"; about {math.ceil(count * times)} cases would find {wanted:g}"
     yield f"finds     a gain of {outlook.detectable:.2g} in {POWER:.0%} of runs{cases}"

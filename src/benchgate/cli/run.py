@@ -16,7 +16,7 @@ from benchgate.errors import EvalError, PolicyError, TaskClassNotFound
 from benchgate.options.table import RUN_OPTIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from benchgate.gates.judge import Judgement
     from benchgate.models import TrialResult
@@ -80,7 +80,8 @@ def _run(args: argparse.Namespace, out: TextIO) -> int:
 
     def show_once(result: TrialResult) -> None:
         """Print a trial when it ends, or with the run if it never ran."""
-        if (key := (result.case_id, result.trial)) not in printed:
+        key = (result.case_id, result.trial)
+        if key not in printed:
             printed.add(key)
             # Not model_dump_json: json.dumps escapes whatever could steer a terminal.
             print(json.dumps(result.model_dump(mode="json")), file=out, flush=True)
@@ -108,10 +109,16 @@ def _run(args: argparse.Namespace, out: TextIO) -> int:
         for line in str(error).split("\n"):
             complain(_own(line))
         return 2
-    for result in finished.judgement.report.per_case if finished.judgement else ():
+    for result in _results(finished):
         show_once(result)
     outs = Outs(line=out, block=sys.stderr)
     return shown(finished, run.publication, outs, run.thresholds)
+
+
+def _results(finished: ClassRun) -> Sequence[TrialResult]:
+    if finished.judgement is None:
+        return ()
+    return finished.judgement.report.per_case
 
 
 def shown(
@@ -123,10 +130,14 @@ def shown(
     :param places: where each threshold is from that the class does not set.
     """
     if finished.judgement is not None:
-        folders = [finished.published.folder] if finished.published else []
-        if problem := publication.write_page(folders):
+        folders = []
+        if finished.published is not None:
+            folders.append(finished.published.folder)
+        problem = publication.write_page(folders)
+        if problem:
             finished.problems.append(problem)
-        if warning := publication.append_summary(folders):
+        warning = publication.append_summary(folders)
+        if warning:
             complain(warning)
         _print_run(finished, finished.judgement, outs, places)
     for failure in finished.failures:

@@ -61,43 +61,63 @@ def _list(args: argparse.Namespace) -> Iterable[str]:
 
     folders = class_runs(args.out, args.task_class)
     rows = [_row(runs.name, run) for runs in folders for run in known_runs(runs)]
-    return map(json_line, rows) if args.json or not rows else _in_columns([*map(_shown, rows)])
+    if args.json or not rows:
+        return map(json_line, rows)
+    return _in_columns([*map(_shown, rows)])
 
 
 def _row(task_class: str, run: KnownRun) -> dict[str, Any]:
     from benchgate.aggregate import INCOMPLETE
     from benchgate.results.folder import Results
 
-    plan, record = run.plan, run.record
-    results = [*record.report.per_case] if record else []
-    results += record.rerun.per_case if record and record.rerun else ()
-    per_case = plan.trial_count * len(plan.sides) if plan else 0
-    planned = len(results) or (len(plan.case_ids) * per_case if plan else None)
-    done = sum(result.outcome not in INCOMPLETE for result in results)
-    if record is None:
-        left = Results.left_in(run.folder).all_of(plan.trial_keys()) if plan else ()
-        done = sum(1 for _ in left)
-    return {
+    plan = run.plan
+    record = run.record
+    row = {
         "task_class": task_class,
         "seq": run.seq,
         "folder": run.folder.name,
         "time": run.stamp,
         "state": run.state,
-        "system": record.report.system if record else plan.system if plan else None,
-        "run_id": record.report.run_id if record else None,
-        "decision": record.decision.outcome if record else None,
-        "done": done,
-        "planned": planned,
+        "system": None,
+        "run_id": None,
+        "decision": None,
+        "done": 0,
+        "planned": None,
         "resumed_by": run.resumed_by,
     }
+    if plan is not None:
+        row["system"] = plan.system
+        row["planned"] = len(plan.case_ids) * plan.trial_count * len(plan.sides)
+    if record is not None:
+        results = [*record.report.per_case]
+        if record.rerun is not None:
+            results += record.rerun.per_case
+        row["system"] = record.report.system
+        row["run_id"] = record.report.run_id
+        row["decision"] = record.decision.outcome
+        row["done"] = sum(result.outcome not in INCOMPLETE for result in results)
+        row["planned"] = len(results) or row["planned"]
+    elif plan is not None:
+        left = Results.left_in(run.folder).all_of(plan.trial_keys())
+        row["done"] = sum(1 for _ in left)
+    return row
 
 
 def _shown(row: dict[str, Any]) -> dict[str, Any]:
-    planned = "?" if row["planned"] is None else row["planned"]
-    shown = {"class": row["task_class"], **{n: row[n] for n in ("seq", "time", "system")}}
-    shown["run id"] = row["run_id"] and row["run_id"][:12]
-    shown |= {"state": row["state"], "decision": row["decision"]}
-    return shown | {"trials": f"{row['done']} of {planned}", "folder": row["folder"]}
+    planned = row["planned"]
+    if planned is None:
+        planned = "?"
+    return {
+        "class": row["task_class"],
+        "seq": row["seq"],
+        "time": row["time"],
+        "system": row["system"],
+        "run id": row["run_id"] and row["run_id"][:12],
+        "state": row["state"],
+        "decision": row["decision"],
+        "trials": f"{row['done']} of {planned}",
+        "folder": row["folder"],
+    }
 
 
 def _in_columns(rows: list[dict[str, Any]]) -> Iterator[str]:

@@ -24,7 +24,9 @@ def say(text: object, out: TextIO | None = None) -> None:
 
 def complain(text: object) -> None:
     """Print one line of what is wrong on stderr; an error of benchgate may have several."""
-    print(text if isinstance(text, EvalError) else printable(text), file=sys.stderr)
+    if not isinstance(text, EvalError):  # which escapes what it quotes
+        text = printable(text)
+    print(text, file=sys.stderr)
 
 
 def show(lines: Iterable[Line], out: TextIO | None = None) -> None:

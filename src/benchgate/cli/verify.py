@@ -16,7 +16,7 @@ from benchgate.errors import ArtifactError, Unreadable, counted
 from benchgate.options.kinds import NATURAL
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from benchgate.artifacts.run_kinds import Head
     from benchgate.cli.options import Parsers
@@ -148,8 +148,6 @@ def _file_status(path: Path, allow_rules: Collection[int]) -> int:
 
 def _verify_folder(args: argparse.Namespace, out: Path) -> int:
     """Print a line for each class; 1 if one is invalid or not as required or there is no record, 2 without a folder."""
-    from benchgate.gates.policy import defaults_of, parse_options
-    from benchgate.verify.against_bench import Terms
     from benchgate.verify.verification import verify
 
     heads = dict(args.head)
@@ -162,25 +160,40 @@ def _verify_folder(args: argparse.Namespace, out: Path) -> int:
         expected=args.task_class,
         require_complete=args.require_complete or args.require_promote,
     )
-    terms = {}
-    for one in verifications:
-        if one.newest is not None and not one.faults:
-            said = parse_options(words, defaults_of(one.newest.report.source))
-            terms[one.task_class] = Terms.of(one.newest, out, args.bench_root, said)
+    terms = _terms_of(verifications, args, out, words)
     for one in verifications:
         _report(one, out, terms.get(one.task_class))
     if not any(one.records for one in verifications):
         complain(f"{out}: there is no record of a run")
         return 1
-    held = [
-        f"{one.task_class}: not promoted: {reason}"
-        for one in verifications
-        if args.require_promote
-        for reason in _not_promoted(one, terms.get(one.task_class), args)
-    ]
+    held = []
+    if args.require_promote:
+        for one in verifications:
+            reasons = _not_promoted(one, terms.get(one.task_class), args)
+            held += [f"{one.task_class}: not promoted: {reason}" for reason in reasons]
     for line in held:
         complain(line)
-    return 1 if held or any(one.faults or one.incomplete for one in verifications) else 0
+    if held or any(one.faults or one.incomplete for one in verifications):
+        return 1
+    return 0
+
+
+def _terms_of(
+    verifications: Iterable[ClassVerification],
+    args: argparse.Namespace,
+    out: Path,
+    words: Iterable[str | Path],
+) -> dict[str, Terms]:
+    """Return what the newest record of each valid class is compared with, by the names of the classes."""
+    from benchgate.gates.policy import defaults_of, parse_options
+    from benchgate.verify.against_bench import Terms
+
+    terms = {}
+    for one in verifications:
+        if one.newest is not None and not one.faults:
+            said = parse_options(words, defaults_of(one.newest.report.source))
+            terms[one.task_class] = Terms.of(one.newest, out, args.bench_root, said)
+    return terms
 
 
 def _not_promoted(
@@ -189,7 +202,9 @@ def _not_promoted(
     reason = one.not_promoted(allow_replay=args.allow_replay, allow_rules=args.allow_rules)
     if reason:
         return [reason]
-    return list(terms.objections()) if terms else []
+    if terms is None:
+        return []
+    return list(terms.objections())
 
 
 def _report(one: ClassVerification, out: Path, terms: Terms | None) -> None:
@@ -215,7 +230,9 @@ def _report(one: ClassVerification, out: Path, terms: Terms | None) -> None:
     for label, text in _newest_lines(terms):
         say(f"  {label:9} {text}")
     if one.anchored_at is None:
-        others = ", nor candidates compared elsewhere" if record.decision.look else ""
+        others = ""
+        if record.decision.look is not None:
+            others = ", nor candidates compared elsewhere"
         then = "keep this head elsewhere, and give it as --head the next time"
         say(f"  careful   cannot see deleted records{others}: {then}")
     else:
@@ -228,9 +245,11 @@ def _stated_lines(one: ClassVerification) -> Iterator[str]:
     from benchgate.gates.rules import not_computed
 
     earlier = Counter(one.stated.values())
-    if one.newest is not None and (why := not_computed(one.newest.rules)):
-        yield f"the newest record was {why}"
-        earlier[one.newest.rules] -= 1
+    if one.newest is not None:
+        why = not_computed(one.newest.rules)
+        if why is not None:
+            yield f"the newest record was {why}"
+            earlier[one.newest.rules] -= 1
     for rules, count in sorted(earlier.items()):
         if count:
             were = "was" if count == 1 else "were"
@@ -245,10 +264,10 @@ def _newest_lines(terms: Terms) -> Iterator[tuple[str, str]]:
     record = terms.record
     verdict = record.verdict
     if verdict != "not_evaluated":
-        bar = (
-            f"{verdict.bar.score_lower_bound_95:g} and {counted(verdict.bar.passed_count, 'case')}"
-        )
+        passed = counted(verdict.bar.passed_count, "case")
+        bar = f"{verdict.bar.score_lower_bound_95:g} and {passed}"
         tiers = f"{verdict.current_tier} to {verdict.target_tier}, bar {bar}"
         yield "tier", f"{tiers}: {recommendation(verdict, record.decision.outcome)}"
-    if text := looks(record.decision.look, record.policy):
+    text = looks(record.decision.look, record.policy)
+    if text:
         yield "looks", text
