@@ -228,11 +228,11 @@ def _own(
     for one in suspects:
         by_answer[one.answer].append(one)
     for case in cases:
+        own = answers[case.case_id]
         others = [
             answer
             for answer, rows in by_answer.items()
-            if answer not in answers[case.case_id]
-            or (answer.kind in LINES and any(one.case_id != case.case_id for one in rows))
+            if answer not in own or _is_line_elsewhere(rows, case.case_id)
         ]
         if others:
             contents = [Content(data) for _, data in _files(case.input_path)]
@@ -241,6 +241,11 @@ def _own(
                     del by_answer[answer]
     for rows in by_answer.values():
         yield from rows
+
+
+def _is_line_elsewhere(suspects: Iterable[Suspect], case_id: str) -> bool:
+    """Return whether the input of another case has a line of the answer of this one."""
+    return any(one.answer.kind in LINES and one.case_id != case_id for one in suspects)
 
 
 def _of_file(

@@ -27,7 +27,8 @@ def rubric_files(class_path: Path) -> tuple[Path, ...]:
     Return ``rubric.py`` and the ``.py`` files of its class that it imports, directly or not, sorted.
 
     ``registration.py``, ``systems/``, ``tools/`` and ``tests/`` are not digested, so they may change without a new
-    baseline, and ``observers/`` apart. A rubric must not import from them: its scores could change unnoticed.
+    baseline; ``observers/`` has a digest of its own. A rubric must not import from any of them: its scores could change
+    unnoticed.
 
     :raises RegistrationError: there is no ``rubric.py``, a file is not Python, or imports from one of these.
     """

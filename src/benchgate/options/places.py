@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 COMMAND_LINE: Final = "the command line"
 SOMEWHERE: Final = "a conftest or plugin"
-"""The place of values of which it is not known: they may be of several."""
+"""The place of values whose place is not known; they may be from several places."""
 
 
 class Place(NamedTuple):

@@ -123,21 +123,25 @@ def _section(run: ClassRun) -> dict[str, Any]:
     if judgement is None:
         return {"task_class": run.name, "failures": run.failures}
     form: Any = {"mode": "json", "exclude": {"per_case", "digests"}}
-    report, baseline = judgement.report.model_dump(**form), judgement.run.baseline
-    if baseline and baseline.report:
-        report["baseline"] = baseline.report.model_dump(**form) | {"path": str(baseline.path)}
-    decision = judgement.decision.model_dump(mode="json") if judgement.decision else None
-    evidence = judgement.figures
-    figures = evidence.significance.model_dump(mode="json") if evidence else None
-    return {
-        **report,
-        "decision": decision,
-        "significance": figures,
-        "reason_codes": decision["reason_codes"] if decision else None,
-        "delta": figures and figures["mean_delta"],
-        "interval": figures and [figures["delta_ci_low"], figures["delta_ci_high"]],
-        "changes": asdict(judgement.changes) if judgement.changes else None,
-        "failures": run.failures,
-        "folder": str(run.published.folder) if run.published else None,
-        "head": run.published.head if run.published else None,
-    }
+    section: dict[str, Any] = judgement.report.model_dump(**form)
+    baseline = judgement.run.baseline
+    if baseline is not None and baseline.report is not None:
+        section["baseline"] = baseline.report.model_dump(**form) | {"path": str(baseline.path)}
+    # All keys are there, whatever is known, and always in this order.
+    unknown = ("decision", "significance", "reason_codes", "delta", "interval", "changes")
+    section |= dict.fromkeys(unknown)
+    section |= {"failures": run.failures, "folder": None, "head": None}
+    if judgement.decision is not None:
+        section["decision"] = judgement.decision.model_dump(mode="json")
+        section["reason_codes"] = section["decision"]["reason_codes"]
+    if judgement.figures is not None:
+        figures = judgement.figures.significance.model_dump(mode="json")
+        section["significance"] = figures
+        section["delta"] = figures["mean_delta"]
+        section["interval"] = [figures["delta_ci_low"], figures["delta_ci_high"]]
+    if judgement.changes is not None:
+        section["changes"] = asdict(judgement.changes)
+    if run.published is not None:
+        section["folder"] = str(run.published.folder)
+        section["head"] = run.published.head
+    return section

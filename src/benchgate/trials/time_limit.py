@@ -80,6 +80,7 @@ class Backstop:
         extra = ends_after(limit) - limit
         if math.isinf(deadline) or _is_debugged():
             self.release()
+        # Set again only where it would end too early or too late: each timer is a thread.
         elif not extra / 2 <= self._end - deadline <= extra:
             self._end = deadline + extra
             seconds = max(self._end - time.monotonic(), extra / 2)

@@ -15,8 +15,10 @@ MAX_OUTPUT_DEPTH: Final = 150
 """Depth of arrays and objects allowed in an output; pydantic parses files to a depth of about 200."""
 
 MAX_OUTPUT_BYTES: Final = 64 * 1024 * 1024
+"""Size allowed of an output as JSON."""
+
 VALUE_BYTES: Final = 16
-"""Size allowed of an output as JSON; each value counts for this many bytes at least, for that is what reading costs."""
+"""Bytes that each value counts at least, because that is what reading it costs."""
 
 MAX_DEPTH: Final = 64
 """Depth allowed in any other value."""
