@@ -74,13 +74,9 @@ class ItemTrials:
         connects = address is not None and not config.option.collectonly
         is_xdist = config.getoption("dist", "no") != "no"
         # In a worker of xdist --dist is "no", and its controller runs no item.
-        is_apart = is_xdist or self._worker is not None
         runs_items = self._worker is not None or not is_xdist
-        if is_apart and any(request.settings.stop == "decided" for request in requests):
-            raise pytest.UsageError("--bench-stop=decided: for runs in one process, without -n")
-        if connects and is_apart:
-            msg = f"--bench-executor={address}: its workers take the place of those of pytest-xdist; run it without -n"
-            raise pytest.UsageError(msg)
+        if is_xdist or self._worker is not None:
+            self._refuse_beside_xdist(address if connects else None)
         own = None
         is_replay = any(request.recording for request in requests)
         if runs_items and not connects and not is_replay:
@@ -91,6 +87,14 @@ class ItemTrials:
         except EvalError as error:
             prefix = "--bench-executor: " if connects else "--bench-"
             raise pytest.UsageError(f"{prefix}{error}") from error
+
+    def _refuse_beside_xdist(self, address: str | None) -> None:
+        """Refuse what works in one process only; ``address`` is that of a cluster which is to be reached."""
+        if any(request.settings.stop == "decided" for request in self._requests.values()):
+            raise pytest.UsageError("--bench-stop=decided: for runs in one process, without -n")
+        if address is not None:
+            msg = f"--bench-executor={address}: its workers take the place of those of pytest-xdist; run it without -n"
+            raise pytest.UsageError(msg)
 
     def check_scorers(self, items: Iterable[pytest.Item]) -> None:
         """
