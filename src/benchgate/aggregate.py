@@ -96,22 +96,33 @@ def by_case(results: Iterable[TrialResult]) -> list[tuple[str, list[TrialResult]
 
 def figures_of(case_id: str, trials: Sequence[TrialResult]) -> CaseFigures:
     """Average the trials of one case, as :func:`case_figures`."""
-    penalties = [t.score.safety_penalty for t in trials if t.score]
-    measured = [penalty for penalty in penalties if penalty is not None]
-    passed = all(t.passed for t in trials)
-    costs = [cost for trial in trials if (cost := cost_of(trial)) is not None]
-    scores = tuple(t.score.score if t.score else 0.0 for t in trials)
+    passed = all(trial.passed for trial in trials)
+    scores = tuple(map(_score_of, trials))
     return CaseFigures(
         case_id=case_id,
         score=mean(scores),
         trials=scores,
-        safety_penalty=mean(measured) if measured and len(measured) == len(penalties) else None,
+        safety_penalty=_mean_if_known([t.score.safety_penalty for t in trials if t.score]),
         passed=passed,
-        passed_trials=sum(t.passed for t in trials),
+        passed_trials=sum(trial.passed for trial in trials),
         erred=not passed and not any(map(has_failed, trials)),
-        cost_usd=mean(costs) if len(costs) == len(trials) else None,
+        cost_usd=_mean_if_known([cost_of(trial) for trial in trials]),
         duration_seconds=mean([trial.duration_seconds for trial in trials]),
     )
+
+
+def _score_of(trial: TrialResult) -> float:
+    if trial.score is None:
+        return 0.0
+    return trial.score.score
+
+
+def _mean_if_known(values: Sequence[float | None]) -> float | None:
+    """Return the mean; ``None`` if there is no value, or one is not known: a mean of the others would hide it."""
+    known = [value for value in values if value is not None]
+    if not known or len(known) < len(values):
+        return None
+    return mean(known)
 
 
 def has_failed(result: TrialResult) -> bool:
@@ -121,11 +132,15 @@ def has_failed(result: TrialResult) -> bool:
 
 def cost_of(result: TrialResult) -> float | None:
     """Return what a trial cost, system, observing and judging, in US dollars; ``None`` if none of them says."""
-    used = result.usage.cost_usd if result.usage else None
-    judging = result.score.cost_usd if result.score else 0.0
-    seen = result.observed and result.observed.usage
-    judging += (seen.cost_usd if seen else None) or 0.0
-    return judging or None if used is None else used + judging
+    judging = 0.0
+    if result.score is not None:
+        judging = result.score.cost_usd
+    if result.observed is not None and result.observed.usage is not None:
+        judging += result.observed.usage.cost_usd or 0.0
+    if result.usage is not None and result.usage.cost_usd is not None:
+        return result.usage.cost_usd + judging
+    # A rubric that says nothing has a cost of 0, too: 0 alone is no report.
+    return judging or None
 
 
 def aggregates(
@@ -143,7 +158,9 @@ def aggregates(
     :param clusters: by case id; a case that is left out is a cluster of its own.
     """
     cases = case_figures(results)
-    penalties = [case.safety_penalty for case in cases if case.safety_penalty is not None]
+    mean_score = 0.0
+    if cases:
+        mean_score = mean([case.score for case in cases])
     lower = None
     if bounded and cases:
         from benchgate.statistics.bounds import gaffke_lower
@@ -152,11 +169,11 @@ def aggregates(
         lower = gaffke_lower([case.score for case in cases], labels)
     return Aggregates(
         case_count=len(cases),
-        mean_score=mean([case.score for case in cases]) if cases else 0.0,
+        mean_score=mean_score,
         score_lower_bound_95=lower,
         passed_count=sum(case.passed for case in cases),
         total_cost_usd=math.fsum(cost_of(result) or 0.0 for result in results),
-        mean_safety_penalty=mean(penalties) if cases and len(penalties) == len(cases) else None,
+        mean_safety_penalty=_mean_if_known([case.safety_penalty for case in cases]),
         block_severity_failure_modes=taxonomy.blocks(
             mode for result in results for mode in result.failure_modes
         ),
@@ -168,15 +185,21 @@ def axis_means(results: Iterable[TrialResult]) -> dict[str, float]:
     """Return the mean of each part of the score, over the trials that have it."""
     values: dict[str, list[float]] = {}
     for result in results:
-        for axis, value in result.score.breakdown.items() if result.score else ():
+        if result.score is None:
+            continue
+        for axis, value in result.score.breakdown.items():
             values.setdefault(axis, []).append(value)
     return {axis: mean(of_axis) for axis, of_axis in values.items()}
 
 
 def fingerprints(report: BenchRunReport | None) -> tuple[str, ...]:
     """Return which builds of a model the observations name, sorted."""
-    results = report.per_case if report else ()
-    return tuple(sorted({n for r in results if r.observed for n in r.observed.fingerprints}))
+    found: set[str] = set()
+    if report is not None:
+        for result in report.per_case:
+            if result.observed is not None:
+                found.update(result.observed.fingerprints)
+    return tuple(sorted(found))
 
 
 def outputs_digest(report: BenchRunReport | Any | None) -> str | None:
@@ -223,9 +246,16 @@ def build_report(
     :param retired: cases of the class that are no longer run, and why.
     """
     ordered = tuple(sorted(results, key=lambda result: (result.case_id, result.trial)))
-    held_out = [result for result in ordered if result.held_out]
     is_regular = not any(irregular(result) for result in ordered)
     terms: dict[str, Any] = {"bounded": plan.scope == "full", "clusters": clusters}
+    held_out = [result for result in ordered if result.held_out]
+    of_held_out = None
+    if held_out:
+        of_held_out = aggregates(held_out, taxonomy, **terms)
+    stopped: tuple[str, ...] = ()
+    if stopped_early(ordered):
+        # In the order in which the cases ran, which says by which baseline the run stopped.
+        stopped = tuple(dict.fromkeys(result.case_id for result in results))
     return BenchRunReport(
         **dict(aggregates(ordered, taxonomy, **terms)),
         run_id=run_id(plan.task_class, ordered),
@@ -242,9 +272,9 @@ def build_report(
         complete=bool(ordered) and is_regular and not interrupted,
         per_case=ordered,
         critical=tuple(sorted({*critical} & {result.case_id for result in ordered})),
-        held_out=aggregates(held_out, taxonomy, **terms) if held_out else None,
+        held_out=of_held_out,
         digests=plan.digests,
         clusters=clusters,
         retired=retired,
-        stopped=tuple(dict.fromkeys(r.case_id for r in results)) if stopped_early(ordered) else (),
+        stopped=stopped,
     )

@@ -22,7 +22,9 @@ LONGEST_NAME: Final = 60
 
 def excerpt(text: str, limit: int = MAX_MESSAGE) -> str:
     """Return a text, cut if it is longer than ``limit`` characters."""
-    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+    if len(text) <= limit:
+        return text
+    return f"{text[: limit - 1]}…"
 
 
 def counted(count: int, noun: str) -> str:
@@ -141,9 +143,12 @@ class TaskClassNotFound(EvalError, KeyError):
         self.name = name
         self.known = tuple(sorted(known))
         self.expected_path = expected_path
-        where = f"; expected {expected_path}" if expected_path else ""
+        where = ""
+        if expected_path is not None:
+            where = f"; expected {expected_path}"
+        names = ", ".join(self.known) or "none"
         super().__init__(
-            f"unknown task class {name!r}{where}; {near(name, self.known)}known: {', '.join(self.known) or 'none'}"
+            f"unknown task class {name!r}{where}; {near(name, self.known)}known: {names}"
         )
 
 
@@ -178,6 +183,16 @@ Fault = tuple[int, str, str]
 """A fault in a file: its 1-based line (0 if unknown), its key (may be empty) and a message."""
 
 
+def _located(path: Path | str, line: int, key: str, message: str) -> str:
+    """Return a fault with its place, as far as that is known: ``path:line: key: message``."""
+    where = str(path)
+    if line:
+        where += f":{line}"
+    if key:
+        return f"{where}: {key}: {message}"
+    return f"{where}: {message}"
+
+
 class LocatedError(EvalError):
     """
     A file or an option that a person wrote and that cannot be used.
@@ -193,15 +208,14 @@ class LocatedError(EvalError):
 
     def __init__(self, path: Path | str, faults: Iterable[Fault] | str, *, line: int = 0) -> None:
         self.path = path
-        self.faults = ((line, "", faults),) if isinstance(faults, str) else tuple(faults)
+        if isinstance(faults, str):
+            faults = [(line, "", faults)]
+        self.faults = tuple(faults)
         super().__init__(self.describe(path))
 
     def describe(self, path: Path | str) -> str:
         """Return a line for each of the first faults, each starting with ``path``; a relative one gives short lines."""
-        return brief(
-            printable(f"{path}{f':{line}' if line else ''}: {f'{key}: ' if key else ''}{message}")
-            for line, key, message in self.faults
-        )
+        return brief(printable(_located(path, *fault)) for fault in self.faults)
 
 
 class RegistrationError(LocatedError):
@@ -304,7 +318,7 @@ class SampleError(EvalError):
         self.path = path
         self.message = message
         self.line = line
-        super().__init__(f"{path}{f':{line}' if line else ''}: {message}")
+        super().__init__(_located(path, line, "", message))
 
 
 class SystemUnavailable(EvalError):

@@ -32,15 +32,16 @@ def run_id(task_class: str, results: Iterable[TrialResult]) -> str:
     details are left out, because they differ between runs with equal results.
     """
     # The canonical JSON of one object, made in parts: that of thousands of trials would be the most of a session.
-    whole, comma = hashlib.sha256(b'{"results":['), b""
+    whole = hashlib.sha256(b'{"results":[')
+    comma = b""
     for result in sorted(results, key=lambda result: (result.case_id, result.trial)):
-        row = (
-            result.case_id,
-            result.trial,
-            result.outcome,
-            result.score.model_dump(mode="json", include=set(SCORE)) if result.score else None,
-            [mode.code for mode in result.failure_modes if result.outcome != "not_run"],
-        )
+        score = None
+        if result.score is not None:
+            score = result.score.model_dump(mode="json", include=set(SCORE))
+        codes: list[str] = []
+        if result.outcome != "not_run":
+            codes = [mode.code for mode in result.failure_modes]
+        row = (result.case_id, result.trial, result.outcome, score, codes)
         whole.update(comma + canonical_bytes(row))
         comma = b","
     whole.update(b'],"task_class":' + canonical_bytes(task_class) + b"}")
@@ -147,8 +148,13 @@ def trial_file_name(
         name = hashlib.sha256(case_id.encode(errors="replace")).hexdigest()[:16]
         case_id = f"{re.sub(r'[^A-Za-z0-9_.=-]+', '_', case_id)[:80]}-{name}"
     # A malformed case may have an id such as a-t1, the name of case a's second trial: add its own trial.
-    ambiguous = "-t" in case_id and re.search(r"-t\d+$", case_id)
+    is_ambiguous = "-t" in case_id and re.search(r"-t\d+$", case_id) is not None
     # Or such as a-baseline, where that would not help; no id ends in the sign.
-    shown = f"{case_id}~" if case_id.endswith("-baseline") else case_id
-    shown += "-baseline" if side == "baseline" else ""
-    return f"{shown}{f'-t{trial}' if trial or ambiguous else ''}{suffix}"
+    shown = case_id
+    if case_id.endswith("-baseline"):
+        shown += "~"
+    if side == "baseline":
+        shown += "-baseline"
+    if trial or is_ambiguous:
+        shown += f"-t{trial}"
+    return f"{shown}{suffix}"

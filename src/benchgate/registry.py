@@ -79,7 +79,9 @@ class SystemEntry:
 
         :raises ValueError: says what is wrong with it.
         """
-        fields: Mapping[Any, Any] = given if isinstance(given, Mapping) else {"call": given}
+        fields: Mapping[Any, Any] = {"call": given}
+        if isinstance(given, Mapping):
+            fields = given
         if "call" not in fields:
             raise ValueError("has no 'call', which is the module:attr of the system")
         for key, value in fields.items():
@@ -249,7 +251,9 @@ def register_task_class(
     :raises TaskClassAlreadyRegistered: the name or its slug is taken.
     """
     by_name = dict(systems or {})
-    default = default_system or (next(iter(by_name)) if len(by_name) == 1 else None)
+    default = default_system
+    if not default and len(by_name) == 1:
+        default = next(iter(by_name))
 
     def register(rubric_type: RubricType) -> RubricType:
         for fault in _faults(name, rubric_type, by_name, default, min_cases_for_promotion or {}):
@@ -283,7 +287,7 @@ def min_cases_faults(min_cases: Mapping[Any, Any]) -> Iterator[str]:
     for tier, count in min_cases.items():
         if tier not in MIN_CASES:
             yield f"has the unknown tier {tier!r}"
-        elif type(count) is not int or count < 1:
+        elif type(count) is not int or count < 1:  # not isinstance: True is an int
             yield f"has {count!r} for {tier!r}; expected a whole number, 1 or more"
 
 

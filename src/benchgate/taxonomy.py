@@ -53,9 +53,10 @@ class Taxonomy:
 
     def classify(self, codes: Iterable[str]) -> tuple[FailureMode, ...]:
         """Return the failure modes for a rubric's codes; reserved and unknown codes become ``unknown_failure_mode``."""
-        return tuple(
-            FailureMode(code=code)
-            if code in self.severities and code not in RESERVED
-            else FailureMode(code="unknown_failure_mode", detail=code)
-            for code in codes
-        )
+        return tuple(map(self._mode_of, codes))
+
+    def _mode_of(self, code: str) -> FailureMode:
+        # A rubric that could give a reserved code would speak for the harness.
+        if code in RESERVED or code not in self.severities:
+            return FailureMode(code="unknown_failure_mode", detail=code)
+        return FailureMode(code=code)

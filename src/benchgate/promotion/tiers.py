@@ -54,7 +54,9 @@ class TierConfig(WireModel):
 
     def threshold(self, tier: Tier) -> float:
         """Return the lower bound of the mean score that a tier requires."""
-        return 0.0 if tier == "bronze" else float(getattr(self.thresholds, tier))
+        if tier == "bronze":
+            return 0.0
+        return float(getattr(self.thresholds, tier))
 
     def tier_of(self, task_class: str) -> Tier:
         """Return the current tier of a task class."""

@@ -137,22 +137,27 @@ def judge_tier(
 
     :raises PromotionGateError: the target is below the current tier.
     """
-    steps = TIERS.index(target) - TIERS.index(current)
-    if steps < 0:
+    is_higher = TIERS.index(target) > TIERS.index(current)
+    if TIERS.index(target) < TIERS.index(current):
         raise PromotionGateError(
             f"{report.task_class} is {current}, above {target}; whether it should be demoted is asked with "
             f"{current} as the target"
         )
     failed = tuple(_failed_conditions(report, target, bar, chain_intact=chain_intact))
-    if_met: Recommendation = "promote" if steps else "keep"
-    if_failed: Recommendation = "hold" if steps or target == "bronze" else "demote"
+    recommendation: Recommendation = "keep"
+    if is_higher and not failed:
+        recommendation = "promote"
+    elif is_higher:
+        recommendation = "hold"
+    elif failed:
+        recommendation = "hold" if target == "bronze" else "demote"  # nothing is below bronze
     return PromotionVerdict(
         task_class=report.task_class,
         run_id=report.run_id,
         current_tier=current,
         target_tier=target,
         sufficient=not failed,
-        recommendation=if_failed if failed else if_met,
+        recommendation=recommendation,
         bar=bar,
         chain_intact=chain_intact,
         reasons=failed or ("all conditions met",),
@@ -182,18 +187,23 @@ def _failed_conditions(
 
 
 def _failed_score_conditions(report: BenchRunReport, target: Tier, bar: TierBar) -> Iterator[str]:
-    cases, bound = report.case_count, report.score_lower_bound_95
-    if bound is None or not bound >= bar.score_lower_bound_95:
+    cases = report.case_count
+    bound = report.score_lower_bound_95
+    asked = bar.score_lower_bound_95
+    if bound is None or not bound >= asked:
+        # The clusters are the sample; a case without one is one of its own.
         named = report.clusters.values()
         sources = cases - len(named) + len(set(named))
         best = best_bound(sources)
-        reach = f"; unreachable at n={sources}: perfect scores give {best:.3f}"
-        comparison = _below(bound, bar.score_lower_bound_95)
-        yield f"score_lower_bound_95 {comparison}{reach if best < bar.score_lower_bound_95 else ''}"
-    if not report.passed_count >= bar.passed_count:
-        reach = f"; unreachable at n={cases}" if cases < bar.passed_count else ""
-        asked = f"{report.passed_count} cases passed; {target} asks for {bar.passed_count}"
-        yield f"{asked}{reach}"
+        said = f"score_lower_bound_95 {_below(bound, asked)}"
+        if best < asked:
+            said += f"; unreachable at n={sources}: perfect scores give {best:.3f}"
+        yield said
+    if report.passed_count < bar.passed_count:
+        said = f"{report.passed_count} cases passed; {target} asks for {bar.passed_count}"
+        if cases < bar.passed_count:
+            said += f"; unreachable at n={cases}"
+        yield said
 
 
 def best_bound(cases: int) -> float:
@@ -203,13 +213,17 @@ def best_bound(cases: int) -> float:
     It is the success rate at which n successes in a row have a probability of 5 % (Clopper and Pearson 1934). Use it to
     see which tiers a bench of n cases can reach at all.
     """
-    return 0.05 ** (1 / cases) if cases else 0.0
+    if not cases:
+        return 0.0
+    return float(0.05 ** (1 / cases))
 
 
 def _below(figure: float | None, asked: float) -> str:
     if figure is None:
         return f"is unknown; asked for is {asked:.3f}"
-    digits = 3 if f"{figure:.3f}" != f"{asked:.3f}" else 17  # else it could print "0.700 < 0.700"
+    digits = 3
+    if f"{figure:.3f}" == f"{asked:.3f}":
+        digits = 17  # else it could print "0.700 < 0.700"
     return f"{figure:.{digits}g} < {asked:.{digits}g}"
 
 

@@ -38,7 +38,9 @@ class RlPayloadError(EvalError):
     @property
     def field(self) -> str:
         """The field at fault; empty if the payload as a whole is."""
-        return self.fields[0] if self.fields else ""
+        if not self.fields:
+            return ""
+        return self.fields[0]
 
     def __str__(self) -> str:
         return printable(f"{self.code}: {self.message}")
@@ -103,6 +105,9 @@ def fault(
     :param values: the field at fault; then the one that it was compared with, which ends the message.
     """
     (field, value), *others = values.items()
-    message = f"{field} is {list(value) if value == () else value!r}; {expectation}"
+    shown = repr(value)
+    if value == ():
+        shown = "[]"  # as the file has an empty vector
+    message = f"{field} is {shown}; {expectation}"
     message += "".join(f" {name}, {other!r}" for name, other in others)
     return ERRORS[code](message, tuple(values), tuple(values.values()))

@@ -40,9 +40,10 @@ def resolve_checkpoint_lineage(
     if leaf_id not in known:
         names = ", ".join(sorted(known)) or "none"
         raise fault("unknown_checkpoint", {"leaf_id": leaf_id}, f"known checkpoints: {names}")
-    lineage = {leaf_id: known[leaf_id]}
     record = known[leaf_id]
-    while (parent := record.metadata.get(PARENT_KEY)) is not None:
+    lineage = {leaf_id: record}
+    while record.metadata.get(PARENT_KEY) is not None:
+        parent = record.metadata[PARENT_KEY]
         place = {f"checkpoint {record.checkpoint_id!r} metadata.{PARENT_KEY}": parent}
         if not isinstance(parent, str) or not parent.strip():
             raise fault("invalid_parent_checkpoint", place, "expected an id or null")
@@ -50,7 +51,8 @@ def resolve_checkpoint_lineage(
             raise fault("checkpoint_cycle", place, f"a circle: {' <- '.join([*lineage, parent])}")
         if parent not in known:
             raise fault("missing_parent_checkpoint", place, "there is no such record")
-        record = lineage[parent] = known[parent]
+        record = known[parent]
+        lineage[parent] = record
     return tuple(reversed(lineage.values()))
 
 

@@ -30,7 +30,9 @@ PAYLOAD_VERSION: Final = 1
 
 
 def _read_time(value: Any) -> Any:
-    return datetime.fromisoformat(value) if isinstance(value, str) else value
+    if isinstance(value, str):
+        return datetime.fromisoformat(value)
+    return value
 
 
 def _plain(value: Any) -> Any:

@@ -92,7 +92,8 @@ def _documents(file: IO[bytes], json_lines: bool) -> Iterator[tuple[int, bytes]]
     """Yield line and bytes of each document; one that is too large is cut one byte after the limit."""
     limit = MAX_BUNDLE_BYTES + 1
     if not json_lines:
-        if data := file.read(limit):
+        data = file.read(limit)
+        if data:
             yield 1, data
         return
     line = 0
@@ -100,6 +101,7 @@ def _documents(file: IO[bytes], json_lines: bool) -> Iterator[tuple[int, bytes]]
         line += 1
         if data.strip():
             yield line, data
+        # Whatever is left of a line that is too large is part of it, and no further bundle.
         while len(data) == limit and not data.endswith(b"\n"):
             data = file.readline(limit)
 
@@ -124,10 +126,22 @@ def _malformed(error: ValueError) -> RlPayloadError:
     if not isinstance(error, ValidationError):
         return MALFORMED(f"no JSON: {first_fault(error)}")
     fault = error.errors(include_url=False)[0]
-    field = "".join(f"[{at}]" if isinstance(at, int) else f".{at}" for at in fault["loc"])[1:]
-    missing = fault["type"] == "missing"
-    reason = "is missing" if missing else f"is {_short_repr(fault['input'])}: {fault['msg']}"
-    return MALFORMED(f"{field} {reason}", (field,), () if missing else (fault["input"],))
+    field = _path_of(fault["loc"])
+    if fault["type"] == "missing":
+        return MALFORMED(f"{field} is missing", (field,), ())
+    value = fault["input"]
+    return MALFORMED(f"{field} is {_short_repr(value)}: {fault['msg']}", (field,), (value,))
+
+
+def _path_of(places: tuple[int | str, ...]) -> str:
+    """Return where a fault is as errors of values say it: ``trajectory.steps[3].reward``."""
+    path = ""
+    for place in places:
+        if isinstance(place, int):
+            path += f"[{place}]"
+        else:
+            path += f".{place}"
+    return path[1:]
 
 
 def _short_repr(value: object) -> str:
@@ -135,4 +149,6 @@ def _short_repr(value: object) -> str:
         text = repr(value)
     except Exception as error:  # repr may run the system's own code
         return f"<repr() raised {type(error).__name__}>"
-    return text if len(text) <= 120 else f"{text[:119]}…"
+    if len(text) <= 120:
+        return text
+    return f"{text[:119]}…"
