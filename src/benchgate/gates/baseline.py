@@ -45,7 +45,9 @@ if TYPE_CHECKING:
 FILE_NAME: Final = "baseline.json"
 PIN_FILE: Final = "baseline.pin.json"
 MAX_AGE: Final = timedelta(days=90)
+"""Age of a baseline from which on a run warns of it."""
 RERUN: Final = "run:"
+"""Before the name of a system that is to run as the baseline."""
 
 
 class BaselineRecord(Artifact):
@@ -64,7 +66,7 @@ class PinPart(WireModel):
 
 
 class PinnedSeries(Artifact, PinPart):
-    """The same, of a pin and of what its baseline was extended from."""
+    """What a pin, and the pins of what its baseline was extended from, say about series of looks."""
 
     sha256: str
     extends: tuple[PinPart, ...] = Field(default=(), exclude_if=lambda pins: not pins)
@@ -164,7 +166,7 @@ def rerun_system(choice: str | Path | None) -> str | None:
 
 
 def baseline_beside(report: BenchRunReport) -> Baseline:
-    """Return the baseline that a system is that ran beside the candidate."""
+    """Return as a baseline the run of a system that ran beside the candidate."""
     problems = [*_faults(report)]
     if not report.complete:
         problems.append(says("baseline.run_incomplete", parts=incompleteness(report)))
@@ -206,7 +208,9 @@ def read_baseline(path: Path) -> Baseline:
 
 def _outputs_at(path: Path) -> str | None:
     kept = outputs_of(path)
-    return None if kept is None else os.fspath(kept)
+    if kept is None:
+        return None
+    return os.fspath(kept)
 
 
 def _new_series(path: Path, sha256: str) -> str | None:
@@ -218,7 +222,9 @@ def _new_series(path: Path, sha256: str) -> str | None:
     if path.name != FILE_NAME or pin.sha256 != sha256:
         return None
     begun = [part.new_series for part in (*pin.extends, pin) if part.new_series is not None]
-    return begun[-1] if begun else None
+    if not begun:
+        return None
+    return begun[-1]
 
 
 def read_policy_of(path: Path) -> GatePolicy:
@@ -236,6 +242,7 @@ def baseline_notes(baseline: Baseline, policy: GatePolicy, level: Isolation) -> 
         return
     report = baseline.report
     before = report.isolation_class
+    # Read again: what a decision asks of a baseline has neither its policy nor when it ended.
     record = BaselineRecord.read_file(baseline.path, "record of a run")
     ended = [record.finished_at, *(part.finished_at for part in report.parts)]
     age = clock.now() - min(ended)
@@ -317,6 +324,7 @@ def arm(run: BenchRunReport | RunSide, like: BenchRunReport | None = None) -> Ar
 
     labelled = run
     if like is not None and not is_log(like) and not is_log(run):
+        # Both sides go by the labels of today, or a label could count on one side alone.
         labelled = like
     known = case_ids(labelled)
     table = table_of(run)

@@ -1,11 +1,14 @@
 """
 Says that no result of the cases that are left can lead to promote, so that a run may stop.
 
-This is curtailment of the fixed test: no alpha is spent, the verdict is that of the whole run. What is left is taken at
-its best: passed, with the best score and no harm. Bounds grow with each score, and the p of a sign flip, the share of
-sets of cases whose differences sum to 0 or less, falls; of the exact p each outcome that can still come is tried. That
-of t may rise, and a guard against skew: they stop nothing, nor does what can only hold. A certificate has what fails
-already, else each test that may yet be in charge, with the best that it can reach.
+This is curtailment of the fixed test: it spends no alpha, and the verdict is that of the whole run. The cases that are
+left are taken at their best: passed, with the best score and no harm. That is the best for a test too. A bound grows
+with each score. The p of a sign flip falls: it is the share of sets of cases whose differences sum to 0 or less. For
+the exact p each outcome that can still come is tried. The p of t, and a guard against skew, may rise with a better
+score, so they never stop a run; neither do conditions that can only hold.
+
+A certificate lists what has failed already. If nothing has, it lists each test that may yet be in charge, with the best
+that it can reach.
 """
 
 from __future__ import annotations
@@ -32,7 +35,17 @@ if TYPE_CHECKING:
     from benchgate.gates.figures import Arm
     from benchgate.gates.policy import GatePolicy
 
-_SLACK: Final = 1e-6  # of a bound, which is the root of a function
+_SLACK: Final = 1e-6
+"""How far a bound, which is found as the root of a function, may be from its true value."""
+
+_ENUMERATED: Final = 20
+"""Pairs up to which the p of a sign flip is exact."""
+
+_MOST_DRAWN: Final = 99_999
+"""Patterns that a p is drawn from if the first draw leaves the decision in doubt."""
+
+_Z_99: Final = 2.576
+"""Standard errors that contain 99 % of draws."""
 
 
 def ordered(before: Arm) -> tuple[str, ...]:
@@ -80,7 +93,7 @@ def _tests(before: Arm, best: Arm, policy: GatePolicy) -> Iterator[_Best]:
     low = pairs.lower_bound
     yield _Best(
         code="exact_lower_bound",
-        value=low or 0.0,
+        value=low or 0.0,  # of no bound nothing is said: it may pass
         needed=compared.limit,
         may_pass=low is None or low > compared.limit - _SLACK,
     )
@@ -94,10 +107,10 @@ def _best_flip(pairs: Pairs) -> _Best:
     level = pairs.policy.alpha / 2
     p = flip.half_ties_greater
     error = 0.0
-    if flip.n > 20:
-        # Up to 20 every p is exact; else this one, or that of other scores, may be drawn: its error in 99 % of draws.
-        draws = flip.n_resamples or 99_999
-        error = 2.576 * math.sqrt(p * (1.0 - p) / draws)
+    if flip.n > _ENUMERATED:
+        # If this p is exact, that of the scores to come may still be drawn.
+        draws = flip.n_resamples or _MOST_DRAWN
+        error = _Z_99 * math.sqrt(p * (1.0 - p) / draws)
     return _Best(code="p_sign_flip", value=p, needed=level, may_pass=p - error <= level)
 
 
@@ -116,6 +129,7 @@ def _best_count(compared: Compared, counts: PairCounts) -> _Best:
     least = 1.0
     for gained in range(gains, gained_at_least - 1, -1):
         for lost in range(losses, lost_at_most + 1):
+            # One that passes is enough; a difference below the limit cannot pass, and its p takes long.
             if least > level and (gained - lost) / n > limit - _SLACK:
                 p = pass_fail_p(gained, lost, n, alpha=compared.policy.alpha, null_delta=limit)
                 least = min(least, p)

@@ -59,6 +59,7 @@ def _unknown(
     """Yield that nobody knows whether cases newly fail: the baseline erred there, or a file has no passes."""
     before = passed(baseline, rule)
     after = passed(candidate, rule)
+    # A case that the baseline lacks is no error of it.
     erred = sorted(c for c in cases if before.get(c, True) is None and not after.get(c))
     if erred:
         said = says("too_many_unscored.hidden", which=which, cases=names(erred, 3))
@@ -136,7 +137,9 @@ def passed(arm: Arm, rule: str = "any") -> Mapping[str, bool | None]:
         return {case_id: facts.passes(rule, len(row)) for case_id, facts, row in rows}
     if any(score not in (0.0, 1.0) for row in arm.rows for score in row):
         return {}
-    least = 1.0 if rule == "any" else 0.5
+    least = 0.5  # as many failures as passes are no majority that fails
+    if rule == "any":
+        least = 1.0
     return {c: sum(row) >= least * len(row) for c, row in zip(ids, arm.rows, strict=False)}
 
 
@@ -155,7 +158,7 @@ def risen(
         for case_id, was, now in pairs
         if was is not None and now is not None and now - was > TOLERANCE
     ]
-    return sorted(rows, key=lambda row: (row[1] - row[2], row[0]))
+    return sorted(rows, key=lambda row: (row[1] - row[2], row[0]))  # a fall is a negative rise
 
 
 def margin_objections(figures: Significance, policy: GatePolicy) -> Iterator[Blocker]:

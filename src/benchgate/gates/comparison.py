@@ -48,7 +48,7 @@ AGAINST: Final = frozenset({"case_regressed", "newly_failing_cases", "critical_c
 """Reasons of a certificate that single results give: no later one takes them back, so the decision has them too."""
 
 OF_A_LOOK: Final = ("facts", "judged", "blockers", "over_seen")
-"""What is another at each look, even if that has the same level."""
+"""Attributes that depend on the look itself, not only on its level: a comparison at another look makes them again."""
 
 
 class Comparison(ABC):
@@ -146,7 +146,11 @@ class Comparison(ABC):
 
     @cached_property
     def with_unscored_against(self) -> Figures | None:
-        """With these at the values that speak most against the candidate; ``None`` if nobody knows which these are."""
+        """
+        The figures if the trials without a score had the values that speak most against the candidate.
+
+        ``None`` if nobody knows which values these are.
+        """
         if self.figures is None:
             return None
         sides = against_candidate(self.figures, self.judged)
@@ -161,12 +165,12 @@ class Comparison(ABC):
 
     @property
     def with_new_solved(self) -> Figures | None:
-        """With these, as if the baseline had solved them; ``None`` if there are none."""
+        """The figures with the new cases, as if the baseline had solved them; ``None`` if there are none."""
         return None
 
     @property
     def new_cases_said(self) -> tuple[Blocker, ...]:
-        """What a run said of its new cases, where nobody has them."""
+        """What a proof says of the new cases of its run; empty where the run itself is there."""
         return ()
 
     @property
@@ -265,7 +269,7 @@ class RunComparison(Comparison):
 
     @cached_property
     def baseline_side(self) -> Arm | None:
-        """That run as a side, with the cases that there are now."""
+        """The run of the baseline as a side, with the cases that there are now."""
         if self.before is None:
             return None
         return arm(self.before, self.report)
@@ -281,7 +285,8 @@ class RunComparison(Comparison):
         order = self.report.stopped
         if not order or self.baseline_side is None:
             return None
-        # In another order it stopped by another baseline: no certificate of this one says that it might.
+        # A baseline gives the order of the cases. In any other order the run stopped by another baseline, and this one
+        # cannot certify that it was right to stop.
         if order != ordered(self.baseline_side):
             return None
         return self.baseline_side
@@ -390,7 +395,7 @@ class RunComparison(Comparison):
 
     @cached_property
     def with_new_solved(self) -> Figures | None:
-        """With these, as if the baseline had solved them; ``None`` if there are none."""
+        """The figures with the new cases, as if the baseline had solved them; ``None`` if there are none."""
         if self.sides is None or not self.new_cases:
             return None
         solved = counted_as_best(self.whole, self.sides[0], self.facts.policy)

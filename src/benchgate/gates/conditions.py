@@ -66,19 +66,21 @@ class Condition(NamedTuple):
 
 
 _OF_TESTS: Final = (steps.too_few, steps.no_gain, steps.unsure, steps.no_margin)
-"""Steps for reasons that no scores can do away with at a look at which nothing is promoted."""
+"""Steps that ask for better results or for more of them: in vain at a look at which no scores can be promoted."""
 
 CONDITIONS: Final[Mapping[str, Condition]] = {
     "incomplete_run": Condition(says("step.complete_runs"), is_blind=True, is_of_run=True),
     "stopped": Condition(says("step.improve"), is_blind=True, is_of_run=True),
     "too_many_unscored": Condition(
-        says("step.fix_errors"), says("step.rerun_samples"), is_blind=True, is_of_run=True
+        says("step.fix_errors"), log_step=says("step.rerun_samples"), is_blind=True, is_of_run=True
     ),
-    "unscored_decide": Condition(says("step.rerun_trials"), says("step.rerun_named_samples")),
+    "unscored_decide": Condition(
+        says("step.rerun_trials"), log_step=says("step.rerun_named_samples")
+    ),
     "new_cases_decide": Condition(says("step.extend"), is_of_run=True),
     "cases_changed_the_answer": Condition(says("step.keep_cases")),
     "baseline_missing": Condition(says("step.pin")),
-    "baseline_mismatch": Condition(says("step.new_baseline"), says("step.two_logs")),
+    "baseline_mismatch": Condition(says("step.new_baseline"), log_step=says("step.two_logs")),
     "observer_mismatch": Condition(),
     "observer_not_trusted": Condition(
         says("step.label"), switches=("observer_min_agreement",), is_of_run=True
@@ -86,7 +88,9 @@ CONDITIONS: Final[Mapping[str, Condition]] = {
     "looks_mismatch": Condition(says("step.declared_looks")),
     "looks_exhausted": Condition(says("step.new_series")),
     "checkpoint_mismatch": Condition(says("step.one_checkpoint"), is_of_run=True),
-    "case_mismatch": Condition(steps.other_cases, says("step.same_cases_in_logs"), is_blind=True),
+    "case_mismatch": Condition(
+        steps.other_cases, log_step=says("step.same_cases_in_logs"), is_blind=True
+    ),
     "score_out_of_range": Condition(says("step.wider_range")),
     "insufficient_cases": Condition(steps.too_few, claims=("better", "not_worse")),
     "zero_variance": Condition(says("step.range_for_bound")),

@@ -68,7 +68,7 @@ def _increase(paid: Sequence[Paid], labels: Labels, alpha: float) -> Increase:
     rest = paired_t([c - ratio * b for b, c in paid], labels, alpha=alpha, is_skewed=False)
     if rest.ci_high is None:
         return unknown.model_copy(update={"increase": rise})
-    half = rest.ci_high / before
+    half = rest.ci_high / before  # the mean of the rest is 0, so its interval is symmetric about 0
     return Increase(
         cases=len(paid),
         baseline_mean=before,

@@ -70,6 +70,7 @@ class RunFacts(Facts):
     :param labels: what people say of outputs, with what the observer has these at.
     :param episodes: of the RL payloads of scored trials.
     :param replays: what the outputs were taken from; ``None`` if a system was called.
+        Its model is on a floor above, and a decision only shows it.
     :param rules: number of the rules by which it is decided, see :mod:`.rules`.
     """
 

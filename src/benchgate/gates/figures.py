@@ -117,11 +117,12 @@ class Arm:
 
     def at(self, places: Sequence[int]) -> Arm:
         """Return the arm of some of its cases, in another order."""
-        columns = ("scores", "case_ids", "penalties", "trials", "facts", "clusters")
-        rows = {name: getattr(self, name) for name in columns}
-        chosen: dict[str, Any] = {
-            name: row and tuple(row[place] for place in places) for name, row in rows.items()
-        }
+        chosen: dict[str, Any] = {}
+        # Not ``imputed``: that is ids, and no value for each case.
+        for name in ("scores", "case_ids", "penalties", "trials", "facts", "clusters"):
+            column = getattr(self, name)
+            if column:
+                chosen[name] = tuple(column[place] for place in places)
         return replace(self, **chosen)
 
     def paired_with(self, candidate: Arm) -> tuple[CasePair, ...] | None:

@@ -43,6 +43,7 @@ says the same on every machine."""
 _LEAST: Final = 20
 """Fewest simulated runs of a gain, however many cases each has."""
 _NEAR: Final = 0.1
+"""A simulated share this close to the power is near enough: the rest of the way is computed."""
 _LOOKS: Final = 1000
 """Looks beyond which nobody asks whether one can promote."""
 _NORMAL = NormalDist()
@@ -239,7 +240,9 @@ class Simulation:
         clusters = draw.choices(self.clusters, k=len(self.clusters))
         drawn = [(index, place) for place, cluster in enumerate(clusters) for index in cluster]
         before = self._baseline_of(drawn)
-        trials = [tuple(self._trials(draw, self.rows[at], gains[place])) for at, place in drawn]
+        trials = [
+            tuple(self._trials(draw, self.rows[index], gains[place])) for index, place in drawn
+        ]
         facts = None
         if self.facts:
             facts = tuple(self.facts[index] for index, _ in drawn)
@@ -258,6 +261,7 @@ class Simulation:
         return replace(cases, case_ids=case_ids, clusters=clusters)
 
     def _trials(self, draw: random.Random, row: Sequence[float], gain: float) -> Iterator[float]:
+        """Yield trials of a case from an urn that begins with its own ones; what was drawn is there twice then."""
         urn = [*row]
         for _ in range(self.trials):
             new = 1.0
@@ -337,6 +341,7 @@ def _looks(baseline: Arm, policy: GatePolicy) -> int | None:
         return declared if promotes(1) else 0
     if promotes(_LOOKS):
         return None
+    # By halving: each look has a lower level than those before it, so that they promote too if it does.
     last = 0
     beyond = _LOOKS
     while beyond - last > 1:
@@ -350,6 +355,7 @@ def _looks(baseline: Arm, policy: GatePolicy) -> int | None:
 
 def _by_simulation(runs: Simulation, policy: GatePolicy) -> tuple[Chance, float | None]:
     """Return the chance of the target, and the gain of the policy's power, from the nearest one that was tried."""
+    # A target that has no room is simulated as far as there is room, and named as what was asked.
     chance = runs.chance(min(policy.target_effect, runs.room))
     of_target = chance._replace(gain=policy.target_effect)
     if len(runs.rows) * _LEAST > _CASES:
@@ -390,7 +396,7 @@ def _found_by_formula(runs: Simulation, policy: GatePolicy) -> float | None:
 def _scaled(tried: Chance, policy: GatePolicy, room: float) -> float:
     """Return the gain that has the policy's power, as far as the normal curve through a gain that was tried says it."""
     level, power = _quantiles(policy)
-    share = min(0.98, max(0.05, tried.share))
+    share = min(0.98, max(0.05, tried.share))  # the quantile of 0 or 1 is infinite
     ratio = (level + power) / (level + _NORMAL.inv_cdf(share))
     beyond = max(tried.gain - policy.min_delta, 0.01 * policy.target_effect)
     return min(room, policy.min_delta + beyond * ratio)

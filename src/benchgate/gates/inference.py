@@ -235,7 +235,8 @@ class MeanInference(ClaimInference, Generic[Test]):
         if free.p_two_sided is None or guarded.p_two_sided is None:
             return guarded
         if not free.p_two_sided <= self.policy.alpha < guarded.p_two_sided:
-            return guarded
+            return guarded  # the guard changes nothing
+        # The bound must exclude ``null`` on the side that the test does.
         if (free.p_greater or 0.0) < (free.p_less or 0.0):
             low = self.lower_bound
             agrees = low is not None and low > null

@@ -63,14 +63,20 @@ def _unequal(before: Arm, after: Arm) -> Iterator[Blocker]:
     new = len(after.scores)
     if old != new and may_be_same and not has_ids:
         yield "unequal_cases", says("unequal_cases", before=old, after=new)
+    yield from _unequal_trials(before, after)
+
+
+def _unequal_trials(before: Arm, after: Arm) -> Iterator[Blocker]:
+    """Yield which numbers of trials cases have, if these differ; a side whose trials nobody knows is left out."""
     counts = [sorted({len(row) for row in arm.trials}) for arm in (before, after) if arm.trials]
-    if len({count for side in counts for count in side}) > 1:
-        sides = [every(map(str, side)) for side in counts]
-        if len(sides) == 1:
-            yield "unequal_trials", says("unequal_trials.one", trials=sides[0])
-        else:
-            said = says("unequal_trials.both", before=sides[0], after=sides[1])
-            yield "unequal_trials", said
+    if len(set().union(*counts)) < 2:
+        return
+    sides = [every(map(str, side)) for side in counts]
+    if len(sides) == 1:
+        yield "unequal_trials", says("unequal_trials.one", trials=sides[0])
+    else:
+        said = says("unequal_trials.both", before=sides[0], after=sides[1])
+        yield "unequal_trials", said
 
 
 def _of_figures(compared: Figures, policy: GatePolicy) -> Iterator[Blocker]:
@@ -129,12 +135,15 @@ def _of_gains(compared: Figures, policy: GatePolicy) -> Iterator[Blocker]:
         yield "zero_variance_exact_bound_used", says("zero_variance_exact_bound_used")
     if figures.paired is None:
         return
-    by_pairs = figures.paired.passed if figures.test == "welch" else figures.passed
-    if by_pairs != figures.welch.passed:
-        if policy.test == "welch":
-            yield "welch_paired_disagree", says("welch_paired_disagree.paired")
-        else:
-            yield "welch_paired_disagree", says("welch_paired_disagree.welch")
+    by_pairs = figures.passed
+    if figures.test == "welch":
+        by_pairs = figures.paired.passed
+    if by_pairs == figures.welch.passed:
+        return
+    if policy.test == "welch":
+        yield "welch_paired_disagree", says("welch_paired_disagree.paired")
+    else:
+        yield "welch_paired_disagree", says("welch_paired_disagree.welch")
 
 
 def _unseen_break(compared: Figures, policy: GatePolicy) -> Iterator[Blocker]:
@@ -144,6 +153,7 @@ def _unseen_break(compared: Figures, policy: GatePolicy) -> Iterator[Blocker]:
         return
     count = math.ceil(1.0 / (figures.unseen_failure_ucb95 or 1.0))
     loss = (figures.mean_delta or 0.0) * count
+    # The width of a log where less is better is negative.
     if policy.width is not None and loss > abs(policy.width):
         return  # so large a loss cannot be
     pairs = compared.baseline.paired_with(compared.candidate) or ()

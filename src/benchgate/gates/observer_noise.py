@@ -75,11 +75,13 @@ class _Verdicts:
     def precision(self, figures: Figures) -> Says | None:
         """Return how well the difference is known, and would be with more verdicts; ``None`` if nobody knows."""
         head = figures.significance
-        test = head.paired if head.test == "paired" else head.welch
+        df = head.welch.df
+        if head.test == "paired" and head.paired is not None:
+            df = head.paired.df
         room = _half_width(head)
-        if test is None or not test.df or not room:
+        if not df or not room:
             return None
-        part = self.share(figures, t_upper_quantile(head.alpha / 2, test.df), room)
+        part = self.share(figures, t_upper_quantile(head.alpha / 2, df), room)
         more = self.count + 2
         narrower = room * math.sqrt(1 - part * (1 - self.count / more))
         return says("observer_noise.precision", now=room, verdicts=more, then=narrower, part=part)

@@ -78,35 +78,41 @@ def seen_case(case_id: str, case: Arm) -> SeenCase:
     return SeenCase(
         case_id=case_id,
         scores=case.rows[0],
-        penalty=case.penalties[0] if case.penalties else None,
+        penalty=_penalty(case),
         cluster=case.labels[0],
         **dict(facts),
     )
 
 
+def _penalty(case: Arm) -> float | None:
+    if case.penalties is None:
+        return None
+    return case.penalties[0]
+
+
 def _as_seen(cases: Iterable[SeenCase]) -> Cases:
     """Return cases that a record keeps as sides of their own."""
-    return {
-        case.case_id: Arm(
-            case_ids=(case.case_id,),
-            scores=(mean(case.scores),),
-            penalties=(case.penalty,),
-            trials=(case.scores,),
-            facts=(
-                CaseFacts(
-                    passed=case.passed,
-                    critical=case.critical,
-                    cost_usd=case.cost_usd,
-                    duration_seconds=case.duration_seconds,
-                    errors=case.errors,
-                    timeouts=case.timeouts,
-                    failed=case.failed,
-                ),
-            ),
-            clusters=(case.cluster,),
-        )
-        for case in cases
-    }
+    return {case.case_id: _side_of(case) for case in cases}
+
+
+def _side_of(case: SeenCase) -> Arm:
+    facts = CaseFacts(
+        passed=case.passed,
+        critical=case.critical,
+        cost_usd=case.cost_usd,
+        duration_seconds=case.duration_seconds,
+        errors=case.errors,
+        timeouts=case.timeouts,
+        failed=case.failed,
+    )
+    return Arm(
+        case_ids=(case.case_id,),
+        scores=(mean(case.scores),),
+        penalties=(case.penalty,),
+        trials=(case.scores,),
+        facts=(facts,),
+        clusters=(case.cluster,),
+    )
 
 
 def _labelled(case: Arm, then: Arm) -> Arm:
@@ -134,14 +140,21 @@ def _failed(case: Arm, worst: float, trials: int) -> Arm:
 def _joined(cases: Mapping[str, Arm]) -> Arm:
     """Return a side of some cases."""
     sides = [cases[case_id] for case_id in sorted(cases)]
-    penalties = tuple(side.penalties[0] if side.penalties else None for side in sides)
-    trials = tuple(side.trials[0] for side in sides if side.trials)
-    facts = tuple(side.facts[0] for side in sides if side.facts)
+    penalties: tuple[float | None, ...] | None = tuple(map(_penalty, sides))
+    if all(penalty is None for penalty in penalties or ()):
+        penalties = None
+    # Trials and facts are known of all cases of a side, or of none.
+    trials: tuple[tuple[float, ...], ...] | None = None
+    if all(side.trials for side in sides):
+        trials = tuple(row for side in sides for row in side.trials or ())
+    facts: tuple[CaseFacts, ...] | None = None
+    if all(side.facts for side in sides):
+        facts = tuple(one for side in sides for one in side.facts or ())
     return Arm(
         case_ids=tuple(sorted(cases)),
         scores=tuple(side.scores[0] for side in sides),
-        penalties=penalties if any(penalty is not None for penalty in penalties) else None,
-        trials=trials if len(trials) == len(sides) else None,
-        facts=facts if len(facts) == len(sides) else None,
+        penalties=penalties,
+        trials=trials,
+        facts=facts,
         clusters=tuple(side.labels[0] for side in sides),
     )

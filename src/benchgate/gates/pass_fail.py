@@ -84,14 +84,14 @@ class PassFail(ExactInference):
         )
 
     def _cases_for_margin(self) -> int | None:
-        gains, losses, n = self.counts
+        gains, losses, _ = self.counts
         if not gains + losses:
             needed = cases_for_margin(-self.compared.limit, MOST_PAIRS, alpha=self.policy.alpha)
             if needed is not None:
                 return needed
-        if n not in (gains, losses, n - gains - losses):
+        if not _are_alike(self.counts):
             return cases_by_bound(self.compared, self.test.ci_low)
-        # All pairs are alike, and so many that the test of pairs decides.
+        # It takes so many cases that the test of pairs would decide.
         needed = ConstantPairs(self.compared).cases_for_margin()
         if needed is None:
             return None
@@ -110,9 +110,14 @@ def pass_fail_counts(compared: Compared) -> PairCounts | None:
     )
     if counts is None:
         return None
-    gains, losses, n = counts
-    are_alike = n in (gains, losses, n - gains - losses)
-    if are_alike and policy.score_range is None:
+    if _are_alike(counts) and policy.score_range is None:
         # Nobody said that these scores can be nothing but 0 or 1: equal differences are no evidence then.
         return None
     return counts
+
+
+def _are_alike(counts: PairCounts) -> bool:
+    """Whether all pairs were gained, all were lost, or none changed."""
+    gains, losses, n = counts
+    unchanged = n - gains - losses
+    return n in (gains, losses, unchanged)

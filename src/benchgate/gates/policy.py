@@ -55,7 +55,7 @@ COUNT_DEFAULTS: Final = {**LOG_DEFAULTS, "min_cases": 2}
 """Where that of two numbers of passes differs, which anybody may try with a few cases."""
 
 COMPLETING: Final = {"completing": True}
-"""Given to the validation of thresholds that complete those of a file, which may have the claim."""
+"""Context to validate options alone, before they are laid over those of a file: that may have their claim."""
 
 LOOKS: Final = r"^(count|spend(:[1-9][0-9]{0,5})?)$"
 
@@ -314,6 +314,7 @@ def log_policy(options: Mapping[str, Any]) -> GatePolicy:
     ends = options.get("score_range")
     if not isinstance(ends, list) or len(ends) != 2 or not ends[0] > ends[1]:
         return make_policy(merged(LOG_DEFAULTS, options))
+    # A policy refuses a range that falls, which only logs may have: it is checked the other way round.
     policy = make_policy(merged(LOG_DEFAULTS, {**options, "score_range": ends[::-1]}))
     return policy.model_copy(update={"score_range": tuple(ends)})
 

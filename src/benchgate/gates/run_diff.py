@@ -75,8 +75,7 @@ class RunChanges:
     """
     The differences of two runs.
 
-    The largest change of a kind is first, and those in which most trials pass as before
-    are last; ids are sorted.
+    The largest change of a kind is first, and those in which most trials pass as before are last; ids are sorted.
 
     A case is only among the changes if its scores can be compared: its files are the same, and each of its trials says
     something about the system.
@@ -119,7 +118,7 @@ def changes(before: BenchRunReport, after: BenchRunReport) -> RunChanges:
         case_id = change.case_id
         has_error = case_id in errors
         if is_graded:
-            kind = _of_score(change, has_error=has_error)
+            kind = _kind_by_score(change, has_error=has_error)
         else:
             kind = _kind(change, old[case_id], new[case_id], has_error=has_error)
         kinds[kind].append(change)
@@ -216,13 +215,13 @@ def _kind(change: CaseChange, was: CaseFigures, now: CaseFigures, *, has_error: 
         # From all of them to none, or back: anything less is a rate that fell or rose.
         is_new = {_passing([was]), _passing([now])} == {0, 1}
     if not is_new:
-        return _of_score(change, has_error=has_error)
+        return _kind_by_score(change, has_error=has_error)
     if now.passed:
         return "newly_passing"
     return "newly_failing"
 
 
-def _of_score(change: CaseChange, *, has_error: bool) -> str:
+def _kind_by_score(change: CaseChange, *, has_error: bool) -> str:
     if has_error:
         return "error"
     # Means of the same scores may differ in the last digit: the gate has this tolerance, too.

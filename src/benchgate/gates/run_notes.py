@@ -95,6 +95,6 @@ def _source(report: BenchRunReport, before: BenchRunReport | None) -> Iterator[B
     other = before.source
     if (one.sha256, one.told) == (other.sha256, other.told):
         yield SAME_BYTES
-    both = {*report.source.without} & {*before.source.without}
+    both = {*one.without} & {*other.without}
     if both:
         yield "not_compared", says("not_compared", count=len(both), cases=names(both))

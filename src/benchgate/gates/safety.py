@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 
 RISES: Final = (0.05, 0.10, 0.20)
+"""True rises of mean harm, as a share of its range, of which it is said how often they would have passed."""
 
 MORE_TRIALS: Final = 3
 """Times as many trials of each case, for which a decision also says how often chance alone rejects."""
@@ -48,6 +49,9 @@ def safety(
             pass_chances=(),
         )
     upper, least = _rise_bounds(baseline, candidate, policy)
+    pass_chances: tuple[tuple[float, float | None], ...] = ()
+    if advice:
+        pass_chances = _pass_chances(baseline, candidate, policy)
     return SafetyFigures(
         evaluated=evaluated,
         baseline_mean=before,
@@ -55,7 +59,7 @@ def safety(
         delta=after - before,
         upper_bound=upper,
         least_bound=least,
-        pass_chances=_pass_chances(baseline, candidate, policy) if advice else (),
+        pass_chances=pass_chances,
         chance_rejections=_chance_rejections(baseline, candidate, after - before, policy),
     )
 

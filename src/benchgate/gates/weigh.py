@@ -125,7 +125,13 @@ def significance(compared: Compared) -> Significance:
     way = deciding(compared)
     answers = way.answers()
     low, high = answers.interval
-    infers = not isinstance(way, CaseByCase)
+    unseen = None
+    welch = _NO_TEST
+    paired = None
+    if not isinstance(way, CaseByCase):  # which infers nothing about other cases
+        unseen = _unseen(compared)
+        welch = _welch(way, compared)
+        paired = _paired(way, compared)
     return Significance(
         alpha=compared.policy.alpha,
         p_value=answers.p_value,
@@ -144,16 +150,16 @@ def significance(compared: Compared) -> Significance:
         minimum_detectable_effect=answers.effect,
         cases_needed=answers.cases,
         smallest_margin=answers.smallest_margin,
-        unseen_failure_ucb95=_unseen(compared) if infers else None,
-        welch=_welch(way, compared) if infers else _NOTHING,
-        paired=_paired(way, compared) if infers else None,
+        unseen_failure_ucb95=unseen,
+        welch=welch,
+        paired=paired,
         pass_fail=_pass_fail(way),
         clusters=_clusters(compared),
         effective_cases=_effective_cases(compared),
     )
 
 
-_NOTHING = WelchFigures(t=None, df=None, p_two_sided=None, p_greater=None, passed=False)
+_NO_TEST = WelchFigures(t=None, df=None, p_two_sided=None, p_greater=None, passed=False)
 
 
 def _welch(way: Inference, compared: Compared) -> WelchFigures:

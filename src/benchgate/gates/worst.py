@@ -78,7 +78,11 @@ def _scored(arm: Arm, best: float) -> Arm:
 
 
 def _free(facts: CaseFacts) -> CaseFacts:
-    """Return the facts of a case whose errors passed and cost nothing: a provider that hangs makes none look cheap."""
+    """
+    Return the facts of a case as if its errors had passed and cost nothing.
+
+    Otherwise what they cost the baseline could make the candidate look cheap.
+    """
     if not facts.errors:
         return facts
     known: dict[str, bool | float] = {}
