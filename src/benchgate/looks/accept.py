@@ -150,15 +150,22 @@ def judge_samples(
 
 def looked_at_arms(baseline: Arm, candidate: Arm, policy: GatePolicy, known: KnownBy) -> Looked:
     """Return what a comparison of samples looks at."""
-    before, after = (
-        digest([arm.case_ids, arm.trials or (arm.scores if arm.case_ids else sorted(arm.scores))])
-        for arm in (baseline, candidate)
-    )
-    results = (before, after)
+    before = _digest_of(baseline)
+    after = _digest_of(candidate)
+    looked = Looked(**known.at, results=(before, after), looks=policy.looks)
     if known.name is not None:
-        return Looked(**known.at, results=results, looks=policy.looks)
-    alike, becomes = (digest(["scores", of_side]) for of_side in results)
-    return Looked(**known.at, results=results, alike=alike, becomes=becomes, looks=policy.looks)
+        return looked
+    # A file is known by its scores too: a candidate that becomes the baseline is found again by them.
+    own = {"alike": digest(["scores", before]), "becomes": digest(["scores", after])}
+    return looked.model_copy(update=own)
+
+
+def _digest_of(arm: Arm) -> str:
+    """Return the digest of a side; the order of scores without ids plays no part."""
+    scores: Sequence[Any] = sorted(arm.scores)
+    if arm.case_ids:
+        scores = arm.scores
+    return digest([arm.case_ids, arm.trials or scores])
 
 
 def _accept_run(
@@ -169,13 +176,16 @@ def _accept_run(
     known: KnownBy,
 ) -> LookDecision:
     _check_counted(policy, ledger)
+    # That of the baseline is checked as a problem of it.
     if run_id(after.task_class, after.per_case) != after.run_id:
         raise EvalError("candidate: its results do not have the run_id that it claims: edited")
     choice = BaselineChoice(path=None, binding=True, requested=True)
     baseline = baseline_beside(before)
     facts = RunFacts(policy=policy, report=after, baseline=baseline.facts)
     run = FinishedRun(facts=facts, choice=choice, baseline=baseline)
-    count = _counter(ledger, known, baseline, policy) if ledger else None
+    count = None
+    if ledger is not None:
+        count = _counter(ledger, known, baseline, policy)
     decided = judge(run, count=count).decided
     if decided is None:
         raise EvalError("the candidate's run is of a part of the cases, which is not judged")

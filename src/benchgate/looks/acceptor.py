@@ -95,7 +95,8 @@ class Acceptor(Generic[Candidate]):
         :raises EvalError: :meth:`details` was called, or a score is missing or no number.
         """
         with self._lock:
-            self._ledger.has(self._series)  # that is over, perhaps
+            # It raises if details() ended this search: then nothing is measured any more.
+            self._ledger.has(self._series)
             if self._before is None:
                 self._before = self._arm(self.incumbent)
             after = self._arm(candidate)
@@ -104,6 +105,7 @@ class Acceptor(Generic[Candidate]):
             decided = judge_samples(sides, policy, self._ledger, self._known)
             decision = LookDecision.of(decided, self._cost)
             looked = looked_at_arms(*sides, policy, self._known)
+            # The look was counted before it was judged. Added again with its decision, it keeps its number.
             look = self._ledger.add(looked.model_copy(update={"decision": decision})).look
             self._cost = 0
             if decision.promotion_allowed:

@@ -270,16 +270,21 @@ class ChainLooks:
         :raises Unreadable: the disk fails while a record is read. Its look would be counted another way later, when it
             can be read again, so that nothing may be judged now.
         """
-        for seq, folder in numbered(self._runs) if self._runs else ():
+        there: list[tuple[int, Path]] = []
+        if self._runs is not None:
+            there = numbered(self._runs)
+        for seq, folder in there:
             if seq > self._last:
                 self.add(folder / RECORD_FILE, later=True)
                 self._last = seq
         return self._tally.number(self._same(looked, self._resumes))
 
     def _same(self, looked: Looked, resumes: int | None) -> Looked:
+        """Return the look of the run that this one completes, if that stopped early and was the same look."""
         before = self._stopped.get(resumes)
-        is_same = before and (before.at, before.labels) == (looked.at, looked.labels)
-        return before if before and is_same else looked
+        if before is None or (before.at, before.labels) != (looked.at, looked.labels):
+            return looked
+        return before
 
     def add(self, path: Path, *, later: bool = False) -> Counted | None:
         """

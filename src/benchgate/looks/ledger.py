@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from benchgate.gates.decision import CheckpointPromotionDecision
 
 _START: Final = b'{"at":'
+"""Begins each line, and half a line that a killed process left begins likewise."""
 
 
 class LookLedger(Tally):
@@ -36,7 +37,8 @@ class LookLedger(Tally):
         super().__init__()
         self._path = os.fspath(path)
         self._lock = threading.Lock()
-        self._lines = self._end = 0
+        self._lines = 0
+        self._end = 0
         if os.path.exists(self._path):
             self._share(None)
 
@@ -85,8 +87,9 @@ class LookLedger(Tally):
             raise ArtifactError(self._path, f"line {self._lines} was there, and was cut off")
         file.seek(self._end)
         for line in file.read().splitlines(keepends=True):
-            if line[-1:] != b"\n" and (line.startswith(_START) or _START.startswith(line)):
-                return
+            is_half = not line.endswith(b"\n")
+            if is_half and (line.startswith(_START) or _START.startswith(line)):
+                return  # its process was killed before it judged, so that it is no look
             try:
                 looked = Looked.model_validate_json(line, extra="ignore")
             except ValidationError as error:
@@ -95,6 +98,6 @@ class LookLedger(Tally):
             self._enter(line, looked)
 
     def _enter(self, line: bytes, looked: Looked) -> None:
-        super().add(looked)
+        super().add(looked)  # as its own add() would write the line once more
         self._lines += 1
         self._end += len(line)

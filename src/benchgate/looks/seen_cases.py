@@ -63,6 +63,7 @@ def _first_seen(folders: Iterable[Path]) -> Cases:
             continue
         before = record.compared_with.run
         if before is not None:
+            # A case that an earlier look had stays as it was there.
             seen = cases_of(arm(before, record.report)) | seen
     return seen
 

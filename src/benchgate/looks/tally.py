@@ -54,8 +54,9 @@ class LookDecision(CheckpointPromotionDecision):
         found = dict(decided.decision)
         if decided.figures is not None:
             seen = decided.figures.significance
+            found["delta"] = seen.mean_delta
             found["interval"] = (seen.delta_ci_low, seen.delta_ci_high)
-            found |= {"delta": seen.mean_delta, "p": seen.p_value}
+            found["p"] = seen.p_value
         return cls(**found, cost=cost)
 
 
@@ -150,7 +151,9 @@ class Series:
     ) -> None:
         self.reason = reason
         self.uncounted = uncounted
-        self.others = {} if others is None else others
+        if others is None:
+            others = {}
+        self.others = others  # not a copy: all series at this baseline share it
         self.after = after
         self.looks: dict[Seen, Looked] = {}
         self.numbers: dict[Seen, int] = {}
@@ -232,9 +235,12 @@ class Tally:
         if seen and next(reversed(seen.values())).over and not looked.over:
             raise EvalError("details() ended this search: what it told would be searched on")
         there = seen.get(looked.seen)
-        if there is None or (looked.decision is not None and there.decision is None):
+        if there is None:
             return False
-        return there.promoted or not looked.promoted
+        # A look is added again when more is known of it: its decision, or that its candidate was promoted.
+        adds_decision = looked.decision is not None and there.decision is None
+        adds_promotion = looked.promoted and not there.promoted
+        return not (adds_decision or adds_promotion)
 
     def add(self, looked: Looked) -> Counted:
         """Count a look."""
@@ -258,9 +264,12 @@ class Tally:
         """Return the series that a look belongs to, which may be a new one."""
         found = next((self._series[key] for key in looked.keys if key in self._series), None)
         if found is None:
-            is_promoted = any(looked.alike in series.promoted for series in self._series.values())
-            found = Series(after=self._old if is_promoted else 0)
+            found = Series()
+            if any(looked.alike in series.promoted for series in self._series.values()):
+                # A candidate of another series became this baseline: older looks cannot have been at it.
+                found = Series(after=self._old)
         elif looked.alike in found.promoted:
+            # A candidate of this very series became the baseline, which ends the series.
             found = Series(after=self._old)
         if looked.new_series is None:
             return found
@@ -290,6 +299,6 @@ def _unlike(seen: Iterable[Looked], looked: Looked) -> Iterator[Path]:
 
 
 def _compared(looked: Looked) -> tuple[str | None, Labels]:
-    # A baseline that runs too has other results each time.
-    of_baseline = None if looked.by == "system" else looked.results[0]
-    return of_baseline, looked.labels
+    if looked.by == "system":
+        return None, looked.labels  # a baseline that runs too has other results each time
+    return looked.results[0], looked.labels

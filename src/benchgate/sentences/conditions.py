@@ -24,7 +24,7 @@ HEADLINES: Final = {
     "case_regressed": "a case became worse",
     "safety_regression": "harm rose by more than is allowed",
 }
-"""Of a condition whose message has more than a first line can; ``it`` is the candidate."""
+"""In few words, that a condition failed whose message is too long for a headline; ``it`` is the candidate."""
 
 LIMITS: Final = {
     "observer_not_trusted": "observer and people agree on at least {policy.observer_min_agreement:g}",

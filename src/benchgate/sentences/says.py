@@ -150,9 +150,13 @@ def every(texts: Iterable[str]) -> Listing:
 
 def clauses(texts: Iterable[str | Says]) -> Listing:
     """Return as many of the first clauses as a message may have."""
-    parts = list(texts)
-    shown = bounded([_plain(part) for part in parts], "; ")
-    first = [
-        part if isinstance(part, Says) else text for part, text in zip(parts, shown, strict=False)
-    ]
-    return Listing(first=tuple(first), more=len(parts) - len(first))
+    whole = list(texts)
+    cut = bounded([_plain(part) for part in whole], "; ")
+    first: list[str | Says] = []
+    for part, text in zip(whole, cut, strict=False):
+        # A sentence stays data; only a text can be cut.
+        if isinstance(part, Says):
+            first.append(part)
+        else:
+            first.append(text)
+    return Listing(first=tuple(first), more=len(whole) - len(first))

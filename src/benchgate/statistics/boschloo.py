@@ -33,8 +33,11 @@ if TYPE_CHECKING:
     Mask = NDArray[Any]
 
 _TOLERANCE = 1e-6
-_LEAST = 1e-300
+_LEAST = 1e-300  # in place of a p of 0, which has no logarithm
 _STEPS = 2.0**32
+# Ranks beyond the limits of a difference, which are from -1 to 1.
+_BETWEEN = 5.0
+_LAST = 10.0
 
 
 class Passes(NamedTuple):
@@ -191,8 +194,8 @@ class _Outcomes:
         limits = self._limits()
         # First the outcomes that pass, last those that do not, by their limits from -1 to 1. Between them is a single
         # step of Fisher's p, with which the test would not pass: so no outcome after it does, whatever orders those.
-        ranks = 10.0 - limits
-        ranks[self.fisher <= levels[min(count, len(levels) - 1)]] = 5.0
+        ranks = _LAST - limits
+        ranks[self.fisher <= levels[min(count, len(levels) - 1)]] = _BETWEEN
         if count:
             ranks = np.where(self.fisher <= levels[count - 1], -limits, ranks)
         # A pass more of the candidate, or one less of the baseline, must count as much too.
@@ -295,10 +298,12 @@ def _wilson(share: Floats, n: int, z: float) -> Floats:
 def _probability(fewest: Ints, m: int, before: float, after: float) -> float:
     """Return the probability of a region at two shares of passes."""
     n = len(fewest) - 1
-    # Passes of the baseline: at most x, and so exactly x.
-    most = [float(special.bdtr(x, n, before)) for x in range(n + 1)]
-    return math.fsum(
-        (most[x] - (most[x - 1] if x else 0.0)) * float(special.bdtrc(y - 1, m, after))
-        for x, y in enumerate(fewest.tolist())
-        if y <= m
-    )
+    terms: list[float] = []
+    below = 0.0
+    for x, y in enumerate(fewest.tolist()):
+        at_most = float(special.bdtr(x, n, before))
+        if y <= m:
+            exactly = at_most - below
+            terms.append(exactly * float(special.bdtrc(y - 1, m, after)))
+        below = at_most
+    return math.fsum(terms)

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     Complex = tuple[Floats, Floats]
 
 _TOLERANCE = 1e-13
-_TOLERANCE_OF_GROUPS = 1e-7
-_MOST_ROUNDS = 1e9
+_TOLERANCE_OF_GROUPS = 1e-7  # each step of the search computes a whole bound
+_MOST_ROUNDS = 1e9  # of all clusters there are: nobody writes so many cases
 
 
 def unseen_failure_ucb(n: int, confidence: float = 0.95) -> float:
@@ -197,6 +197,7 @@ def constant_cases_needed(
     worth = [math.log1p(size / max(sizes) * excess / room) for size in sizes]
     if math.fsum(worth) * _MOST_ROUNDS < log_risk:
         return None
+    # Whole rounds of all clusters are counted at once, and those of the last round one by one.
     rounds = math.floor(log_risk / math.fsum(worth))
     cases = rounds * sum(sizes)
     reached = rounds * math.fsum(worth)
@@ -292,6 +293,7 @@ def _times(a: Complex, b: Complex) -> Complex:
 
 
 def _rule_size(w: Floats, counts: Floats) -> int:
+    """Return how many nodes the integral needs: 160, doubled up to three times."""
     # If one weight is much larger than all others, the integrand oscillates until far out.
     rest = max(1e-3, 1.0 - float(np.max(w * w)))
     doublings = math.ceil(math.log2(0.5 / math.sqrt(rest)))

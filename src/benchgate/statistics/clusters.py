@@ -90,8 +90,8 @@ def pooled(arms: Sequence[Sequence[Sequence[float]]]) -> Spread | None:
     if not total or len(spreads) == 1:
         return Spread(total, exponent, spreads[0].df)
     df = 1.0 / sum((v / total) ** 2 / s.df for v, s in zip(shares, spreads, strict=True))
-    b, c = (math.ldexp(s.third, 3 * (s.exponent - exponent)) for s in spreads)
-    return Spread(total, exponent, df, c - b)
+    baseline, candidate = (math.ldexp(s.third, 3 * (s.exponent - exponent)) for s in spreads)
+    return Spread(total, exponent, df, candidate - baseline)
 
 
 def spread_of_totals(groups: Sequence[Sequence[float]]) -> Spread | None:

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 _THICK_TAILS = 3.0
 """Differences are large more often than normal values are, so that cases tell less of their spread: as if fewer."""
-_ONE_AMOUNT = 1.0 + 1e-9
-_MOST_CASES = 2.0**53
+_ONE_AMOUNT = 1.0 + 1e-9  # amounts with a smaller ratio differ by rounding only
+_MOST_CASES = 2.0**53  # above it floats are no exact counts
 _TOLERANCE = 1e-9
 
 

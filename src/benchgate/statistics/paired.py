@@ -119,7 +119,9 @@ def paired_test(
         flip = sign_flip(_totals(groups, null_delta)[0], alpha=alpha, n_resamples=n_resamples)
     else:
         flip = sign_flip(values, null_delta=null_delta, alpha=alpha, n_resamples=n_resamples)
-    greater = less = both = None
+    greater = None
+    less = None
+    both = None
     if t.p_greater is not None and t.p_less is not None:
         greater = max(t.p_greater, flip.half_ties_greater)
         less = max(t.p_less, flip.half_ties_less)
@@ -137,7 +139,7 @@ def paired_test(
 def paired_interval(
     differences: Iterable[float], clusters: Labels | None = None, *, alpha: float = 0.05
 ) -> tuple[float, float]:
-    """Return the smallest interval that holds those of both tests of :func:`paired_test`; infinite without an end."""
+    """Return the smallest interval that contains those of both tests of :func:`paired_test`; without t, infinite."""
     values = finite_floats(differences, "differences")
     t = paired_t(values, clusters, alpha=alpha)
     if t.ci_low is None or t.ci_high is None:

@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 
 LEFT_OUT = 1 / 500
 """The confidence set of the share of changed cases leaves out this share of alpha, the least p-value there is."""
-_VARIANCE = 0.5
-_TIE = 1e-7
+_VARIANCE = 0.5  # the half case that is added, see the module
+_TIE = 1e-7  # scores that differ by less are equal but for rounding
 _TOLERANCE = 1e-6
-_HALVINGS = 40
+_HALVINGS = 40  # far more than it takes to agree to a share of _TOLERANCE
 
 
 def changes(baseline: Iterable[float], candidate: Iterable[float]) -> tuple[int, int, int] | None:
@@ -203,6 +203,8 @@ def binomial_masses(n: int, p: float) -> Floats:
 
 
 def _as_strong(gains: int, losses: int, n: int, z: float) -> Ints:
+    """Return, at [b], the fewest gains that with b losses count as much as an outcome; n + 1 if none do."""
+
     def excess(shift: float) -> float:
         return z - float(score(np.array([gains]), np.array([losses]), n, shift)[0])
 

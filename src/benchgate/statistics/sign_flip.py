@@ -49,13 +49,13 @@ if TYPE_CHECKING:
 
 _ENUMERATED: Final = 20
 _ENUMERATED_SUBSETS: Final = 16
-_LARGEST_DENOMINATOR: Final = 10_000
-_LATTICE_WORK: Final = 600_000_000
+_LARGEST_DENOMINATOR: Final = 10_000  # of scores that are multiples of one step
+_LATTICE_WORK: Final = 600_000_000  # additions
 # Sums are equal if they differ by less than this share of the largest difference, per case: a
 # difference of two scores has their rounding errors, such as 0.3 - 0.2 = 0.09999999999999998.
 _TIE: Final = 1e-12
-_ESCALATED: Final = 99_999
-_DOUBT: Final = 0.01
+_ESCALATED: Final = 99_999  # patterns where a first draw leaves the decision in doubt
+_DOUBT: Final = 0.01  # 1 - confidence of the interval that says so
 _SEED: Final = 0
 _BLOCK: Final = 1 << 22  # random bits at a time, to limit memory
 # Of the 63 bits of an int64: a sum over signs is the doubled sum of a subset, less the total.
@@ -123,6 +123,11 @@ def sign_flip(
         tails = _drawn_tails(weights, abs(observed), n_resamples, alpha)
     if observed <= 0.0:
         tails = tails.mirrored()
+    method: Literal["exact", "monte_carlo"] = "exact"
+    seed = None
+    if tails.drawn is not None:
+        method = "monte_carlo"
+        seed = _SEED
     return SignFlip(
         n=len(shares),
         p_greater=tails.upper,
@@ -130,9 +135,9 @@ def sign_flip(
         p_two_sided=min(1.0, 2.0 * min(tails.upper, tails.lower)),
         half_ties_greater=tails.upper_half,
         half_ties_less=tails.lower_half,
-        method="exact" if tails.drawn is None else "monte_carlo",
+        method=method,
         n_resamples=tails.drawn,
-        seed=None if tails.drawn is None else _SEED,
+        seed=seed,
     )
 
 
@@ -307,7 +312,8 @@ def _monte_carlo_tails(weights: Floats, value: float, size: int) -> _Tails:
     steps, exponent = _fixed_point(weights)
     total = steps.sum()
     margin = _TIE * len(weights)
-    upper = lower = 0
+    upper = 0
+    lower = 0
     for bits in _patterns(len(weights), size):
         sums = np.ldexp(2 * (bits @ steps) - total, exponent)
         upper += int(np.count_nonzero(sums >= value - margin))
@@ -315,7 +321,8 @@ def _monte_carlo_tails(weights: Floats, value: float, size: int) -> _Tails:
     tied = upper + lower - size
     if value <= margin:
         # At a difference of 0 the two must be equal, else swapping the arms would change them.
-        upper = lower = max(upper, lower)
+        upper = max(upper, lower)
+        lower = upper
     # The observed pattern is one of them (Phipson and Smyth 2010), and counts in full.
     return _Tails(
         upper=(1 + upper) / (size + 1),
