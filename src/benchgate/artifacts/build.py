@@ -250,10 +250,12 @@ def _spread(values: tuple[float, ...], alpha: float) -> ArmSpread:
     from benchgate.statistics.summary import summarize
 
     arm = summarize(values)
-    low = high = None
+    low = None
+    high = None
     if arm.sd and arm.mean is not None:  # equal values have no interval
         half = t_upper_quantile(alpha / 2, arm.n - 1) * arm.sd / math.sqrt(arm.n)
-        low, high = arm.mean - half, arm.mean + half
+        low = arm.mean - half
+        high = arm.mean + half
     return ArmSpread(
         count=arm.n,
         mean=arm.mean,
@@ -269,7 +271,8 @@ def evaluation_report(evidence: Evidence) -> EvaluationReport:
     """Build ``evaluation.json``."""
     from benchgate.statistics.effect import effect_size
 
-    figures, alpha = evidence.figures.significance, evidence.judged.alpha
+    figures = evidence.figures.significance
+    alpha = evidence.judged.alpha
     effect = effect_size(evidence.figures.baseline.scores, evidence.figures.candidate.scores)
     return EvaluationReport(
         schema_version=SCHEMA_VERSION,

@@ -68,6 +68,7 @@ class Sample(WireModel):
 
 
 def _if_known_of_each(values: Iterable[Value | None]) -> tuple[Value, ...] | None:
+    """Return the values of all cases; ``None`` if one is not known: such a column is whole or not there."""
     known = []
     for value in values:
         if value is None:
@@ -77,6 +78,7 @@ def _if_known_of_each(values: Iterable[Value | None]) -> tuple[Value, ...] | Non
 
 
 def _if_known_of_any(values: tuple[Value | None, ...]) -> tuple[Value | None, ...] | None:
+    """Return the values of all cases, some of which may not be known; ``None`` if none is."""
     if all(value is None for value in values):
         return None
     return values

@@ -26,7 +26,11 @@ def plan_file(
     shard: Shard | None = None,
 ) -> PlanFile:
     """Return the plan of a run as it is written."""
-    digests = plan.digests
+    # What scores a trial is asked when it is scored.
+    digests = PlanDigests(**dict(plan.digests) | {"scorer": ""})
+    part = None
+    if shard is not None:
+        part = str(shard)
     return PlanFile(
         schema_version=SCHEMA_VERSION,
         report_kind="plan",
@@ -41,9 +45,9 @@ def plan_file(
         isolation_class=plan.isolation_class,
         reads=plan.reads,
         observer=plan.observer,
-        digests=PlanDigests(**dict(digests) | {"scorer": ""}),
+        digests=digests,
         resumes=resumes,
         replays=replays,
         baseline_system=baseline_system,
-        shard=None if shard is None else str(shard),
+        shard=part,
     )

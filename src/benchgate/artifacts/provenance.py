@@ -16,9 +16,12 @@ if TYPE_CHECKING:
 
 ACTORS: Final = ("GITHUB_ACTOR", "GITLAB_USER_LOGIN", "BUILDKITE_BUILD_CREATOR", ACTOR)
 JOBS: Final = ("CI_JOB_URL", "BUILDKITE_BUILD_URL", "BUILD_URL")
+"""Variables of CI services that name who started a job, and its address; the first that is there counts."""
 GITHUB: Final = ("GITHUB_SERVER_URL", "GITHUB_REPOSITORY", "GITHUB_RUN_ID")
+"""Variables that the address of a job on GitHub is made from, which has none of its own."""
 STATUS: Final = ("status", "--porcelain", "--untracked-files=normal", "--", ".")
 BYTECODE: Final = ":(exclude,glob)**/__pycache__/**"
+"""What Python writes beside the modules that it imports: no change of anybody's."""
 
 
 class Provenance(WireModel):
@@ -46,30 +49,50 @@ class Provenance(WireModel):
 
         :param source: of the system.
         """
-        commit = git(class_path, "rev-parse", "HEAD") if class_path else None
+        commit = None
         dirty = None
-        if commit and class_path and (changes := git(class_path, *STATUS, BYTECODE)) is not None:
-            # Of a folder that git ignores, nothing is ever changed, and nothing is in the commit.
-            dirty = bool(changes) or git(class_path, "rev-parse", "HEAD:./") is None
-        server, repository, run = map(os.environ.get, GITHUB)
-        job = f"{server}/{repository}/actions/runs/{run}" if run else first_of(JOBS)
+        if class_path is not None:
+            commit = git(class_path, "rev-parse", "HEAD")
+        if class_path is not None and commit:
+            dirty = _is_dirty(class_path)
         return cls(
             commit=commit,
             dirty=dirty,
-            job=job,
+            job=_job(),
             actor=first_of(ACTORS),
             system_source=_digest_of(source),
         )
+
+
+def _is_dirty(class_path: Path) -> bool | None:
+    """Whether the folder of a class is not as in the commit; ``None`` if git does not say."""
+    changes = git(class_path, *STATUS, BYTECODE)
+    if changes is None:
+        return None
+    # Of a folder that git ignores, nothing is ever changed, and nothing is in the commit.
+    return bool(changes) or git(class_path, "rev-parse", "HEAD:./") is None
+
+
+def _job() -> str | None:
+    server, repository, run = map(os.environ.get, GITHUB)
+    if run:
+        return f"{server}/{repository}/actions/runs/{run}"
+    return first_of(JOBS)
 
 
 def git(folder: Path, *arguments: str) -> str | None:
     """Return what git prints about a folder; ``None`` if it fails, takes over 2 s, or is not installed."""
     # A monitor is a program that the repository names, and a lock would be in the way of others.
     command = ["git", "--no-optional-locks", "-c", "core.fsmonitor=false", *arguments]
-    pipe, nothing = subprocess.PIPE, subprocess.DEVNULL
     try:
         done = subprocess.run(  # noqa: S603 - no shell, and no argument is foreign
-            command, cwd=folder, stdin=nothing, stdout=pipe, stderr=nothing, timeout=2, check=True
+            command,
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=2,
+            check=True,
         )
     except (OSError, subprocess.SubprocessError):
         return None
@@ -82,7 +105,9 @@ def first_of(names: tuple[str, ...]) -> str | None:
 
 
 def _digest_of(source: Path | None) -> str | None:
+    if source is None:
+        return None
     try:
-        return file_sha256(source, limit=MAX_SOURCE_BYTES) if source else None
+        return file_sha256(source, limit=MAX_SOURCE_BYTES)
     except Unreadable:
         return None

@@ -37,6 +37,7 @@ class ChainLink(Artifact):
 
 
 GENESIS: Final = "0" * 64
+"""What the first record names as the hash of the one before it."""
 FIRST: Final = Head(schema_version=SCHEMA_VERSION, seq=0, sha256=GENESIS)
 """The head before there is a record."""
 HEAD_FILE: Final = "HEAD.json"
@@ -47,6 +48,7 @@ UNFINISHED: Final = "incomplete-"
 LEFT_BY: Final = re.compile(r"incomplete-(gate|merge)-")
 """Begins the folder of a command that called no system: whoever types it again loses nothing."""
 EXTENDING: Final = ".extends-{seq}-{stamp}"
+"""Folder of an extension that is not whole yet. It begins with a dot: no run can be resumed from it."""
 STAMP: Final = "%Y%m%dT%H%M%SZ"
 
 
@@ -86,8 +88,11 @@ def read_end(runs: Path, copy: Callable[[Path], object]) -> Link:
     :param copy: finishes the copy of such a record's evidence, by its folder.
     :raises ArtifactError: head and records do not agree; nothing may be appended.
     """
-    path, end = runs / HEAD_FILE, _newest(runs)
-    head = read_head(runs) if path.exists() else FIRST
+    path = runs / HEAD_FILE
+    end = _newest(runs)
+    head = FIRST
+    if path.exists():
+        head = read_head(runs)
     if head is FIRST and end.seq > 1:
         raise ArtifactError(path, f"missing, though there is a record {end.seq}")
     if end.seq < head.seq:
@@ -150,12 +155,16 @@ def unentered(runs: Path) -> int | None:
     except Unreadable:
         head = FIRST
     newest = _newest(runs)
-    return newest.seq if _follows(newest, head) else None
+    if not _follows(newest, head):
+        return None
+    return newest.seq
 
 
 def link_at(seq: int, path: Path) -> Link:
     """Return a record as it is on disk. An error becomes its ``fault``, so that the other records are checked too."""
-    sha256, stated, fault = None, None, None
+    sha256 = None
+    stated = None
+    fault = None
     try:
         data = _bytes(path)
         sha256 = sha256_hex(data)

@@ -7,7 +7,7 @@ import shlex
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from benchgate.aggregate import outputs_digest
 from benchgate.artifacts.run_kinds import PlanFile, RunRecord
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 State = Literal["complete", "incomplete", "resumed", "unrecorded", "running", "unreadable"]
+RESUMABLE: Final = frozenset({"incomplete", "unrecorded"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,18 +40,24 @@ class KnownRun:
     @cached_property
     def record(self) -> RunRecord | None:
         """The record, read when it is first asked for; ``None`` if there is none or it cannot be read."""
-        return None if self.seq is None else read_record(self.folder)
+        if self.seq is None:
+            return None
+        return read_record(self.folder)
 
     @property
     def state(self) -> State:
         """How far it came; ``unrecorded`` is what a killed process leaves."""
+        if self.seq is None and is_held(self.folder):
+            return "running"
         if self.seq is None:
-            return "running" if is_held(self.folder) else "unrecorded"
+            return "unrecorded"
         if self.record is None:
             return "unreadable"
         if self.resumed_by is not None:
             return "resumed"
-        return "complete" if self.record.complete else "incomplete"
+        if self.record.complete:
+            return "complete"
+        return "incomplete"
 
     @property
     def stamp(self) -> str:
@@ -62,7 +69,9 @@ class KnownRun:
     def left_by(self) -> str | None:
         """The command that made it and was killed, or still runs; ``None`` for a session and for a record."""
         match = LEFT_BY.match(self.folder.name)
-        return None if match is None else match[1]
+        if match is None:
+            return None
+        return match[1]
 
 
 def read_record(folder: Path) -> RunRecord | None:
@@ -104,21 +113,31 @@ def resumable(runs: Path, wanted: str | Path) -> KnownRun | None:
     if wanted == "none":
         return None
     if wanted == "auto":
-        all_runs = known_runs(runs)
-        recorded = [run for run in all_runs if run.seq is not None][-1:]
-        unrecorded = [run for run in all_runs if run.seq is None and run.left_by is None]
-        left = [run for run in unrecorded if run.plan and run.state != "running"]
-        newest = max((*recorded, *left), key=lambda run: run.stamp, default=None)
-        able = newest and newest.plan and newest.state in {"incomplete", "unrecorded"}
-        return newest if able else None
+        return _newest_resumable(runs)
     run = chosen(runs, [runs], wanted)
     if run.left_by is not None:
         why = f"benchgate {run.left_by} left it, which called no system: type that command again"
         raise ArtifactError(run.folder, f"cannot be resumed: {why}")
-    if run.state in {"incomplete", "unrecorded"}:
+    if run.state in RESUMABLE:
         return run
-    by = f" by {run.resumed_by}" if run.resumed_by else ""
-    raise ArtifactError(run.folder, f"cannot be resumed: it is {run.state}{by}")
+    why = f"it is {run.state}"
+    if run.resumed_by is not None:
+        why += f" by {run.resumed_by}"
+    raise ArtifactError(run.folder, f"cannot be resumed: {why}")
+
+
+def _newest_resumable(runs: Path) -> KnownRun | None:
+    """Return the newest run if it can be resumed: a newer one that is complete leaves nothing to resume."""
+    every = known_runs(runs)
+    candidates = [run for run in every if run.seq is not None][-1:]
+    for run in every:
+        # Without a plan nobody knows what was to run; what a command left calls no system.
+        if run.seq is None and run.left_by is None and run.plan and run.state != "running":
+            candidates.append(run)
+    newest = max(candidates, key=lambda run: run.stamp, default=None)
+    if newest is None or newest.plan is None or newest.state not in RESUMABLE:
+        return None
+    return newest
 
 
 def pin_command(folder: Path, seq: int | None, here: Path) -> str:
@@ -137,7 +156,8 @@ def page_command(folder: Path, seq: int | None, here: Path) -> str:
 
 def _number(folder: Path, seq: int, here: Path) -> str:
     """Return the number of a run, with the options that a command needs to find it."""
-    runs, out = folder.parent, folder.parent.parent.parent
+    runs = folder.parent
+    out = runs.parent.parent  # OUT/runs/<class>/<run>
     words = [str(seq)]
     if len(class_runs(out)) > 1:
         words += ["--task-class", runs.name]
@@ -153,7 +173,9 @@ def class_runs(out: Path, task_class: str | None = None) -> list[Path]:
     :raises TaskClassNotFound: there is no run of that class; the error lists the classes that have some.
     """
     runs = out / "runs"
-    folders = sorted(path for path in runs.iterdir() if path.is_dir()) if runs.is_dir() else []
+    folders: list[Path] = []
+    if runs.is_dir():
+        folders = sorted(path for path in runs.iterdir() if path.is_dir())
     if task_class is None:
         return folders
     named = [path for path in folders if path.name == task_class]

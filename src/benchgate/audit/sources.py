@@ -71,8 +71,10 @@ class Source(Generic[P]):
         """Those of its trials."""
         if self.digests is None:
             return Results.left_in(self.folder)
-        is_cassette = self.replays is not None and self.replays.kind == "cassette"
-        return Results(self.folder if is_cassette else self.folder / CASES, self.digests)
+        folder = self.folder / CASES
+        if self.replays is not None and self.replays.kind == "cassette":
+            folder = self.folder
+        return Results(folder, self.digests)
 
     def check(self, plan: PlanFile) -> None:
         """Check that its results may be taken over; :raises PlanChanged: see :meth:`PlanRule.check`."""
@@ -90,7 +92,8 @@ class Source(Generic[P]):
         :param keys: case id and trial of each trial that is to run.
         :raises PlanChanged: with a line for each thing that it lacks or that has changed since.
         """
-        results, most = self.results, self.plan.trial_count
+        results = self.results
+        most = self.plan.trial_count
         # A case that cannot be read is not run.
         there = {*self.plan.case_ids} & plan.digests.cases.keys()
         names = [trial_file_name(c, t) for c, t in keys if c in there and t < most]
@@ -118,7 +121,9 @@ class Source(Generic[P]):
         outcome = record.result.outcome
         if outcome not in {"scored", "rubric_error"} and not record.awaits_score:
             # Its output does not say what it is.
-            return replace(record, scorer=None) if self.rule.otherwise == "believed" else None
+            if self.rule.otherwise != "believed":
+                return None
+            return replace(record, scorer=None)
         is_same = file.scorer == scorer
         if taken == "answer":
             return answer_of(record, is_same=is_same and self.plan.observer == observer)
@@ -126,13 +131,15 @@ class Source(Generic[P]):
 
     def _taken(self, request: TrialRequest) -> Taken:
         """Return how much is taken over of a trial."""
+        # The files of a case are read only if it makes a difference.
         if self.rule.passed == self.rule.failed or self._has_passed(request):
             return self.rule.passed
         return self.rule.failed
 
     def _has_passed(self, request: TrialRequest) -> bool:
         """Whether all trials of a case passed."""
-        name, case_id = request.case.task_class, request.case.case_id
+        name = request.case.task_class
+        case_id = request.case.case_id
         trials = range(self.plan.trial_count)
         seeds = ((trial, trial_seed(name, case_id, trial, self.plan.seed)) for trial in trials)
         keys = (TrialKey(name, case_id, trial, seed) for trial, seed in seeds)
@@ -149,7 +156,8 @@ def answer_of(record: TrialRecord, *, is_same: bool) -> TrialRecord:
 
     :param is_same: whether the same observer and rubric look at it again: then what they said is known.
     """
-    then, said = record.result, None
+    then = record.result
+    said = None
     if is_same and then.observed is not None:
         said = Observed(output=then.observed.output, before=then.verdicts())
     new = {"observed": said, "http_sha256": None}
@@ -166,8 +174,10 @@ def unscored(record: TrialRecord, *, is_same: bool) -> TrialRecord:
     then = record.result
     kept = tuple(mode for mode in then.failure_modes if mode.code == MODIFIED)
     new = {"outcome": "unavailable", "score": None, "failure_modes": kept}
-    is_compared = is_same and then.outcome == "scored" and not then.left_files
-    before = then if is_compared else None
+    before = None
+    # Where the system left files, its output alone does not give the same score again.
+    if is_same and then.outcome == "scored" and not then.left_files:
+        before = then
     return replace(record, result=then.model_copy(update=new), before=before)
 
 
@@ -245,6 +255,8 @@ def read_shard(part: Path) -> PlanFile:
 def _plan_of(run: KnownRun, rule: Rule) -> PlanFile:
     if run.plan is not None:
         return run.plan
-    instead = "remove it" if run.seq is None else "begin a new run"
+    instead = "begin a new run"
+    if run.seq is None:
+        instead = "remove it"
     why = f"cannot be {rule.done}: it has no valid {PLAN_FILE}; {instead}"
     raise ArtifactError(run.folder, why)

@@ -83,7 +83,9 @@ class Published:
     @property
     def head(self) -> str | None:
         """The new head of the chain, ``SEQ:SHA256``: what ``benchgate verify --head`` takes."""
-        return None if self.sha256 is None else f"{self.seq}:{self.sha256}"
+        if self.sha256 is None:
+            return None
+        return f"{self.seq}:{self.sha256}"
 
 
 def unfinished_name(
@@ -129,10 +131,12 @@ class RunStore:
         self._scope = scope
         self._runs = out / "runs" / task_class
         self._copy = out / "evidence" / task_class
-        selected = out / "last-selected" / task_class
-        part = shard_folder(out, task_class, shard) if shard else selected
         self._shard = shard
-        self.folder = self._runs / name if scope == "full" else part
+        self.folder = out / "last-selected" / task_class
+        if scope == "full":
+            self.folder = self._runs / name
+        elif shard is not None:
+            self.folder = shard_folder(out, task_class, shard)
         self._written: dict[str, tuple[TrialResult, str]] = {}
         self.plan: PlanFile | None = None
         self.sources: Sequence[Source[PlanFile]] = ()
@@ -312,12 +316,15 @@ class RunStore:
 
         if self.plan is None:
             raise ArtifactError(self.folder, "only a full run has a record")
+        previous_finished = None
+        if end.stated is not None:
+            previous_finished = end.stated.finished_at
         return ChainSlot(
             seq=end.seq + 1,
             prev_hash=str(end.sha256),
             folder=self.folder,
             plan=self.plan,
-            previous_finished=end.stated.finished_at if end.stated else None,
+            previous_finished=previous_finished,
             chain_intact=lambda: not chain_faults(self._runs),
             case_files={name: sha256 for name, (_, sha256) in self._written.items()},
         )

@@ -119,7 +119,8 @@ def _check_parts(runs: Path, plan: PlanFile, parts: Sequence[Source[PlanFile]]) 
     """Check that each case is in one part; nothing if the run is not put together from parts."""
     seen: dict[str, Path] = {}
     for part in parts:
-        if twice := seen.keys() & set(part.plan.case_ids):
+        twice = seen.keys() & set(part.plan.case_ids)
+        if twice:
             case_id = min(twice)
             raise ArtifactError(part.folder, f"case {case_id} is in {seen[case_id]} too")
         seen.update(dict.fromkeys(part.plan.case_ids, part.folder))

@@ -45,13 +45,15 @@ def chain_faults(runs: Path, retained: Head | None = None) -> list[ChainFault]:
     found = numbered(runs)
     if not (found or retained or os.path.lexists(runs / HEAD_FILE)):
         return []
+    head = None
+    faults: list[ChainFault] = []
     try:
-        head, faults = read_head(runs), []
+        head = read_head(runs)
     except Unreadable as error:
         # Until the first record is entered there is no head.
-        waiting = not os.path.lexists(runs / HEAD_FILE) and unentered(runs) is not None
-        fault = ChainFault(0, runs / HEAD_FILE, error.why)
-        head, faults = None, [] if waiting else [fault]
+        is_waiting = not os.path.lexists(runs / HEAD_FILE) and unentered(runs) is not None
+        if not is_waiting:
+            faults.append(ChainFault(0, runs / HEAD_FILE, error.why))
     links = [link_at(seq, folder / RECORD_FILE) for seq, folder in found]
     witnesses = [(HEAD_FILE, head), ("the kept head", retained)]
     faults += _gaps(runs, links, [h.seq for _, h in witnesses if h is not None])
@@ -64,7 +66,9 @@ def _gaps(runs: Path, links: list[Link], named: list[int]) -> Iterator[ChainFaul
     there = sorted({link.seq for link in links if link.seq})
     for before, after in zip([0, *there], [*there, last + 1], strict=True):
         if after - before > 1:
-            lost = f"record {before + 1}" + (f" to {after - 1}" if after - before > 2 else "")
+            lost = f"record {before + 1}"
+            if after - before > 2:
+                lost += f" to {after - 1}"
             path = runs / f"{before + 1:08d}-..."
             yield ChainFault(before + 1, path, f"missing: {lost} was removed")
 
@@ -84,10 +88,11 @@ def _link_faults(
         faults = [*_own_faults(link, witnesses), *_unentered_faults(link, witnesses[0][1])]
         if successor is not None and successor.seq == link.seq:
             faults.append(f"there is a second record {link.seq}: the chain is forked")
-        elif successor is not None and trusted and not _follows(successor, link):
+        elif successor is not None and trusted and not _is_named_by(link, successor):
             faults.append(f"is not the record that record {successor.seq} names")
         yield from (ChainFault(link.seq, link.path, fault) for fault in faults)
-        successor, trusted = link, not faults
+        successor = link
+        trusted = not faults
 
 
 def _own_faults(link: Link, witnesses: list[tuple[str, Head | None]]) -> Iterator[str]:
@@ -100,7 +105,7 @@ def _own_faults(link: Link, witnesses: list[tuple[str, Head | None]]) -> Iterato
             yield f"is not the record that {name} names: edited or exchanged"
 
 
-def _follows(successor: Link, link: Link) -> bool:
+def _is_named_by(link: Link, successor: Link) -> bool:
     if successor.seq != link.seq + 1 or successor.stated is None:
         return True  # a record is missing between them, which _gaps() reports
     return successor.stated.prev_hash == link.sha256

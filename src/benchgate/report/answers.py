@@ -46,7 +46,8 @@ class AnswersView:
     What is shown of a case.
 
     :param before: the answer of the baseline in pieces, empty if it has none; ``after`` that of the candidate.
-    :param field: that has the answers. :param is_same: both are the same text.
+    :param field: that has the answers.
+    :param is_same: both are the same text.
     :param difference: lines of a unified diff, of answers with several lines; ``note`` is what is left out of it.
     """
 
@@ -151,24 +152,31 @@ def _shortened(text: str) -> str:
 
 def _marked(old: str, new: str) -> tuple[list[Piece], list[Piece]]:
     """Return two texts in pieces, the words marked that the other one does not have there."""
-    whole = ([Piece(old)] if old else [], [Piece(new)] if new else [])
-    words = WORDS.findall(old), WORDS.findall(new)
-    if not old or not new or max(map(len, words)) > MOST_WORDS:
-        return whole
-    matcher = SequenceMatcher(None, *words, autojunk=False)
+    old_words = WORDS.findall(old)
+    new_words = WORDS.findall(new)
+    if not old or not new or max(len(old_words), len(new_words)) > MOST_WORDS:
+        return _whole(old), _whole(new)
+    matcher = SequenceMatcher(None, old_words, new_words, autojunk=False)
     blocks = matcher.get_matching_blocks()
-    shared = sum(_count(words[0][start : start + size]) for start, _, size in blocks)
-    if 2 * shared < ALIKE * (_count(words[0]) + _count(words[1])):
-        return whole
+    shared = sum(_count(old_words[start : start + size]) for start, _, size in blocks)
+    if 2 * shared < ALIKE * (_count(old_words) + _count(new_words)):
+        return _whole(old), _whole(new)
     before: list[Piece] = []
     after: list[Piece] = []
     for kind, start, end, other_start, other_end in matcher.get_opcodes():
         is_changed = kind != "equal"
         if end > start:
-            before.append(Piece("".join(words[0][start:end]), is_changed))
+            before.append(Piece("".join(old_words[start:end]), is_changed))
         if other_end > other_start:
-            after.append(Piece("".join(words[1][other_start:other_end]), is_changed))
+            after.append(Piece("".join(new_words[other_start:other_end]), is_changed))
     return before, after
+
+
+def _whole(text: str) -> list[Piece]:
+    """Return a text as one piece; nothing of an empty one."""
+    if not text:
+        return []
+    return [Piece(text)]
 
 
 def _count(words: Sequence[str]) -> int:

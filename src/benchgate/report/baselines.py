@@ -69,9 +69,10 @@ def _term_lines(before: RunRecord, after: RunRecord) -> Iterator[Line]:
         if then != now:
             yield Line(None, f"{part} changed: {then[:12]}, now {now[:12]}")
     for code in sorted({*before.severities, *after.severities}):
-        was, is_now = (one.severities.get(code, "none") for one in (before, after))
-        if was != is_now:
-            yield Line(None, f"severity of {code} changed: {was}, now {is_now}")
+        severity = before.severities.get(code, "none")
+        severity_now = after.severities.get(code, "none")
+        if severity != severity_now:
+            yield Line(None, f"severity of {code} changed: {severity}, now {severity_now}")
     for key, value in after.policy:
         if value != getattr(before.policy, key):
             change = f"{before.policy.text(key)}, now {after.policy.text(key)}"
@@ -202,10 +203,12 @@ def _pinned_before(one: Extended) -> str:
 def _ends(records: Iterable[RecordHead]) -> str:
     ends: dict[str, list[int]] = {}
     for one in records:
-        end = one.decision.outcome if one.report.complete else "incomplete"
+        end = "incomplete"
+        if one.report.complete:
+            end = one.decision.outcome
         ends.setdefault(end, []).append(one.seq)
-    counts = [
+    parts = [
         f"{end} {len(numbers)} (run {', '.join(map(str, numbers[-MOST:]))})"
         for end, numbers in ends.items()
     ]
-    return ", ".join(counts) or "no run was compared with it"
+    return ", ".join(parts) or "no run was compared with it"

@@ -120,7 +120,9 @@ class Compared:
 
 
 def _figures(side: BenchRunReport | None) -> Sequence[CaseFigures]:
-    return case_figures(side.per_case) if side is not None else ()
+    if side is None:
+        return ()
+    return case_figures(side.per_case)
 
 
 def sides(source: Source) -> tuple[BenchRunReport | None, BenchRunReport | None]:
@@ -142,7 +144,11 @@ def sides(source: Source) -> tuple[BenchRunReport | None, BenchRunReport | None]
 def _of_arm(
     arm: ArmReport | None, like: BenchRunReport | None, log: LogSource | None
 ) -> BenchRunReport | None:
-    """Return the results that the samples of one side stand for; else it is as the other side: it was comparable."""
+    """
+    Return the results that the samples of one side stand for.
+
+    :param like: the report of the other side, which says the rest: the two were comparable.
+    """
     if arm is None:
         return None
     results = tuple(
@@ -161,12 +167,15 @@ def _result(sample: Sample, trial: int, score: float) -> TrialResult:
     is_passed = facts is not None and facts.passed is True  # of an error nobody knows
     if facts is not None and facts.passed is False:
         is_passed = trial not in {*facts.failed, *facts.errors, *facts.timeouts}
+    cost = 0.0
+    if facts is not None and facts.cost_usd is not None:
+        cost = facts.cost_usd
     points = _unchecked(
         BenchScore,
         passed=is_passed,
         score=score,
         safety_penalty=sample.safety_penalty,
-        cost_usd=(facts.cost_usd if facts else None) or 0.0,
+        cost_usd=cost,
     )
     fields = {"case_id": sample.case_id, "trial": trial, "outcome": "scored"}
     result: TrialResult = _unchecked(TrialResult, **fields, score=points)
@@ -213,7 +222,7 @@ class _Views:
     def __init__(
         self, source: Source, compared: Compared, outputs: Outputs, answers: Answers
     ) -> None:
-        """Sort by case what is not."""
+        """Sort results, earlier results and figures by case."""
         report = source.report
         record = source.record
         self._report = report

@@ -73,10 +73,10 @@ def past_runs(runs: Path) -> list[PastRun]:
         if head is None:
             continue
         record, sha256 = head
-        look = chain.add_head(record, folder)
+        counted = chain.add_head(record, folder)
         number = None
-        if look is not None:
-            number = look.look.number
+        if counted is not None:
+            number = counted.look.number
         read.append((folder, record, number, sha256))
     baselines = {record.baseline.sha256 for _, record, *_ in read if record.baseline}
     return [

@@ -82,6 +82,7 @@ def page(views: list[RunView]) -> str:
 def place(value: float, low: float, high: float) -> float:
     """Return where a value is on a plot, in percent of its width; a value beyond the ends is at the end."""
     share = (value - low) / ((high - low) or 1.0)
+    # A mark at an end of the plot needs some room beside it.
     return 4 + 92 * min(max(share, 0.0), 1.0)
 
 
@@ -89,4 +90,6 @@ def _visible(value: Any) -> Any:
     """Show control and format characters of every text on the page, which could hide or reorder what stands there."""
     if type(value) is str:
         return printable(value, "\n")
-    return "" if value is None else value
+    if value is None:
+        return ""
+    return value

@@ -26,9 +26,11 @@ if TYPE_CHECKING:
 MAX_CHARACTERS: Final = 60_000
 """A comment on GitHub has at most 65,536."""
 MARKUP: Final = re.compile(r"[\\`*\[\]|~]|\b_|_\b|(?<!\w)_|_(?!\w)")
+"""Characters that Markdown could take for markup; ``_`` inside of a word is none."""
 COLUMNS: Final = 100
 """Of a line of the decision."""
 PLAIN: Final = re.compile(r"[A-Za-z0-9_.:/+= -]+")
+"""A name that back quotes cannot end, and in which a table sees no column."""
 
 
 def markdown_of(paths: Iterable[Path], *, of_logs: OfLogs | None = None) -> str:
@@ -65,7 +67,9 @@ def markdown(views: list[RunView]) -> str:
 def code(text: str) -> str:
     """Return a name as code: nothing in it is a link, a mention or markup."""
     shown = printable(excerpt(" ".join(text.split()), 200))
-    return f"`{shown}`" if PLAIN.fullmatch(shown) else _tagged(shown)
+    if PLAIN.fullmatch(shown):
+        return f"`{shown}`"
+    return _tagged(shown)
 
 
 def _tagged(text: str) -> str:

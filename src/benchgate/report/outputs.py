@@ -87,7 +87,8 @@ class Outputs:
             return OutputView(file=file, note=f"{file}: {error.why}")
         lines, note = self._difference(trial_file_name(case_id, trial, self.before_side), output)
         text = output[:MAX_CHARACTERS]
-        if more := len(output) - len(text):
+        more = len(output) - len(text)
+        if more:
             text += f"\n... {more} characters more in {file}"
         return OutputView(file=file, text=text, difference=lines, difference_note=note)
 
@@ -107,7 +108,9 @@ class Outputs:
 
 def difference(before: str, after: str) -> tuple[list[str], str]:
     """Return the lines of a unified diff of two texts that differ, and what is to be said of them."""
-    old, new = (text.split("\n", MAX_LINES)[:MAX_LINES] for text in (before, after))
+    old = before.split("\n", MAX_LINES)[:MAX_LINES]
+    new = after.split("\n", MAX_LINES)[:MAX_LINES]
+    # Without the two lines that would name the files.
     lines = list(islice(difflib.unified_diff(old, new, lineterm="", n=2), 2, None))
     if not lines:
         return [], f"The outputs differ only after their first {MAX_LINES} lines."
@@ -115,7 +118,9 @@ def difference(before: str, after: str) -> tuple[list[str], str]:
     sizes = accumulate(len(line) + 1 for line in cut)
     shown = [line for line, size in zip(cut, sizes, strict=True) if size <= MAX_CHARACTERS]
     left = len(lines) - len(shown)
-    return shown, f"{counted(left, 'line')} more" if left else ""
+    if not left:
+        return shown, ""
+    return shown, f"{counted(left, 'line')} more"
 
 
 def _read(path: Path, sha256: str | None) -> str:
@@ -139,7 +144,9 @@ def pinned_run(
     wanted = record.baseline.run.run_id
     # The newest: the records of one run id have equal results, and its outputs are as good as any other's.
     for run in reversed(history):
-        past = read_record(run.folder) if run.record.report.run_id == wanted else None
+        if run.record.report.run_id != wanted:
+            continue
+        past = read_record(run.folder)
         if past is not None:
             return run.folder, past
     return None

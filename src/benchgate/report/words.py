@@ -1,4 +1,4 @@
-"""The sentences that page and Markdown share, each made of a decision and its figures as they are recorded."""
+"""The sentences that page and Markdown share, each made from a decision and its figures as they are recorded."""
 
 from __future__ import annotations
 
@@ -22,17 +22,23 @@ UNKNOWN: Final = "\N{EN DASH}"
 
 def number(value: float | None, digits: int = 3) -> str:
     """Return a number for people; a dash for one that is not known."""
-    return UNKNOWN if value is None else f"{value:.{digits}f}"
+    if value is None:
+        return UNKNOWN
+    return f"{value:.{digits}f}"
 
 
 def signed(value: float | None, digits: int = 3) -> str:
     """Return a difference for people, with its sign: the one that the sentences beside it have."""
-    return UNKNOWN if value is None else f"{value:+.{digits}f}"
+    if value is None:
+        return UNKNOWN
+    return f"{value:+.{digits}f}"
 
 
 def interval(low: float | None, high: float | None) -> str:
     """Return an interval for people."""
-    return "undefined" if low is None or high is None else f"{signed(low)} to {signed(high)}"
+    if low is None or high is None:
+        return "undefined"
+    return f"{signed(low)} to {signed(high)}"
 
 
 def sentence(text: str) -> str:

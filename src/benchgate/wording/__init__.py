@@ -142,9 +142,9 @@ def pace(report: BenchRunReport) -> Iterator[Line]:
     from statistics import median
 
     parts = []
-    half = median(result.duration_seconds for result in ran)
-    if half >= LONG:
-        parts.append(f"{half:.1f} s in the median")
+    seconds = median(result.duration_seconds for result in ran)
+    if seconds >= LONG:
+        parts.append(f"{seconds:.1f} s in the median")
     again = sum(result.retries for result in report.per_case)
     if again:
         tried = sum(bool(result.retries) for result in report.per_case)
@@ -155,18 +155,30 @@ def pace(report: BenchRunReport) -> Iterator[Line]:
 
 def unscored(reports: Sequence[BenchRunReport], prefix: str) -> Iterator[Line]:
     """Yield how many trials have no result, or no score, and how to run them; the decision says which."""
+    yield from _missing(reports, prefix)
+    yield from _counted_as_0(reports[0])
+
+
+def _missing(reports: Sequence[BenchRunReport], prefix: str) -> Iterator[Line]:
+    """Yield how many trials have no result, with the most frequent reasons."""
     report = reports[0]
     results = [result for one in reports for result in one.per_case]
     missing = [result for result in results if result.outcome in INCOMPLETE]
-    if missing:
-        text = f"{len(missing)} of {len(results)} trials have no result"
-        is_run = report.source is None and report.scope == "full"
-        if is_run and any(result.outcome in ABLE for result in missing):
-            text += f"; {prefix}resume runs only them"
-        yield Line("missing", text, "caution")
+    if not missing:
+        return
+    text = f"{len(missing)} of {len(results)} trials have no result"
+    is_run = report.source is None and report.scope == "full"
+    if is_run and any(result.outcome in ABLE for result in missing):
+        text += f"; {prefix}resume runs only them"
+    yield Line("missing", text, "caution")
+    # What the cap on costs kept from running has a line of its own.
     why = Counter(result.detail for result in missing if result.detail and not is_capped(result))
     for detail, count in why.most_common(2):
         yield Line("", f"{counted(count, 'time')}: {excerpt(detail, 160)}", "caution")
+
+
+def _counted_as_0(report: BenchRunReport) -> Iterator[Line]:
+    """Yield how many trials of the candidate ended in an error or at the time limit."""
     whats = []
     errors = error_count(report)
     if errors is not None:
@@ -212,7 +224,8 @@ def tier(
     """Yield which trust tier a run is evidence for, or what is missing; nothing for a run that was not judged."""
     if verdict == "not_evaluated" or decision is None:
         return
-    current, target = verdict.current_tier, verdict.target_tier
+    current = verdict.current_tier
+    target = verdict.target_tier
     if verdict.invites(decision.outcome):
         yield f"tier      {current}; evidence suffices for {target}: a person promotes, see promotion.toml"
     elif verdict.sufficient and verdict.recommendation != "promote":

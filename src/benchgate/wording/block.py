@@ -169,7 +169,10 @@ def _figures(
 ) -> Iterator[Line]:
     """Yield parts of the score, harm, cases, test, run and notes; what became worse after what became better."""
     is_all = door.verbosity > 0
-    yield from part_lines(view.parts, None if is_all else MOST_PARTS)
+    most: int | None = MOST_PARTS
+    if is_all:
+        most = None
+    yield from part_lines(view.parts, most)
     yield from view.harm
     yield from cases
     if not view.is_harmful:

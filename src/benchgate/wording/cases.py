@@ -57,6 +57,7 @@ def case_lines(
     yield Line("cases", text)
     rows = _rows(report, changes, is_all=most is None)
     shown = [*rows.values()]
+    # The first gain; 0 stands for none too, as that place is shown anyhow.
     best = next((number for number, row in enumerate(shown) if row.tone == "good"), 0)
     if has_gain and most and best >= most:
         shown.insert(most - 1, shown.pop(best))
@@ -196,7 +197,8 @@ def _row(change: CaseChange, width: int, *, is_graded: bool) -> str:
     text = f"{listed(change.case_id):{width}}  {_scores(change)}"
     if is_graded or max(change.trials) == 1:
         return text
-    (was, now), (of_before, of_now) = change.passed, change.trials
+    was, now = change.passed
+    of_before, of_now = change.trials
     return f"{text}  {now} of {of_now} trials pass, before {was} of {of_before}"
 
 

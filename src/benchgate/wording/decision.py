@@ -257,7 +257,7 @@ PARTS: Final = {
 
 
 def few_words(code: str) -> str:
-    """Return a reason in few words, where its message has more than a first line can; else nothing."""
+    """Return a reason in few words, where its message is too long for a headline; else nothing."""
     return HEADLINES.get(code, "")
 
 

@@ -97,6 +97,7 @@ class Harm:
         before = penalties_of(figures.baseline)
         after = penalties_of(figures.candidate)
         more = risen(before, after)
+        # Harm that rises from now to before fell.
         less = [(case_id, was, now) for case_id, now, was in risen(after, before)]
         if "safety_regression" in codes:
             rows = [*_harm_rows("  more", more, more, "bad", tails)]

@@ -104,14 +104,10 @@ def laid_out(lines: Iterable[Line], width: int) -> Iterator[tuple[str, Line]]:
         yield from ((part, line) for part in parts or [""])
 
 
-_NAMES: Final = re.compile(
-    rf"(?<![\w-])--(?=(?:{'|'.join(option.name for option in RUN_OPTIONS)})\b)"
-)
-
-
-_NAMES_OF_PYTEST: Final = re.compile(
-    rf"--bench-(?=(?:{'|'.join(option.name for option in RUN_OPTIONS)})\b)"
-)
+_OPTIONS: Final = "|".join(option.name for option in RUN_OPTIONS)
+_NAMES: Final = re.compile(rf"(?<![\w-])--(?=(?:{_OPTIONS})\b)")
+_NAMES_OF_PYTEST: Final = re.compile(rf"--bench-(?=(?:{_OPTIONS})\b)")
+"""What options of a run begin with; not those of other commands, such as ``--ledger``, which have one name only."""
 _SESSION: Final = re.compile(r"\bpytest --bench=")
 
 

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 def table(judgement: Judgement) -> Iterator[Line]:
     """Yield a header and a line for each trial, those of cases that did not pass first, and an empty line."""
     failed = {result.case_id for result in judgement.report.per_case if not result.passed}
-    beside = judgement.run.beside.per_case if judgement.run.beside else ()
     rows = [(result, "") for result in judgement.report.per_case]
-    rows += [(result, "-baseline") for result in beside]
+    if judgement.run.beside is not None:
+        rows += [(result, "-baseline") for result in judgement.run.beside.per_case]
     rows.sort(key=lambda row: (row[0].case_id not in failed, row[0].case_id, row[0].trial))
     yield from _rows(rows)
     yield Line("", "")
