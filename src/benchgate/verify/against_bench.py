@@ -69,9 +69,14 @@ class Terms:
         :param out: the output folder with the record.
         :raises PolicyError: its ``gate.toml``, or what is said to differ, cannot be used.
         """
-        path = bench_root / record.report.task_class if bench_root else None
-        of_log = log_policy if record.report.source else make_policy
-        policy = load_policy(path, said) if path else of_log(said)
+        path = None
+        if bench_root is not None:
+            path = bench_root / record.report.task_class
+            policy = load_policy(path, said)
+        elif record.report.source is not None:
+            policy = log_policy(said)
+        else:
+            policy = make_policy(said)
         name = record_folder(record.seq, record.finished_at, record.report.run_id)
         folder = out / "runs" / record.report.task_class / name
         return cls(record=record, folder=folder, class_path=path, policy=policy, said=said)
@@ -105,10 +110,10 @@ class Terms:
         """Yield why the decision was not made under these terms; nothing if it was."""
         recorded = self.record.policy
         for key, text in self._differing().items():
-            let_pass = key == "test" and recorded.test in BY_CASE and key not in self.said
+            is_no_easier = key == "test" and recorded.test in BY_CASE and key not in self.said
             if self.class_path is not None:
                 yield f"decided with {text}"
-            elif not let_pass:
+            elif not is_no_easier:
                 yield f"decided with {text}; expected --bench-root DIR, whose policy counts, or --policy KEY=VALUE"
         if self.class_path is not None:
             try:
@@ -120,51 +125,71 @@ class Terms:
         """Return in words, by its key, each threshold that the record has otherwise."""
         recorded = self.record.policy
         expected = self.policy
-        if source := self.record.report.source:  # its scores were scaled to that range
+        source = self.record.report.source
+        if source is not None:  # its scores were scaled to that range
             recorded = recorded.model_copy(update={"score_range": source.score_range})
-        there = "the default is" if self.class_path is None else f"{self.class_path} has"
-        return {
-            key: f"{key} = {recorded.text(key)}, where {'--policy says' if key in self.said else there} "
-            f"{expected.text(key)}"
-            for key, value in recorded
-            if value != getattr(expected, key)
-        }
+        found: dict[str, str] = {}
+        for key, value in recorded:
+            if value != getattr(expected, key):
+                stated = f"{key} = {recorded.text(key)}"
+                found[key] = f"{stated}, where {self._where_from(key)} {expected.text(key)}"
+        return found
+
+    def _where_from(self, key: str) -> str:
+        """Return who says what a threshold must be, with the verb."""
+        if key in self.said:
+            return "--policy says"
+        if self.class_path is None:
+            return "the default is"
+        return f"{self.class_path} has"
 
     def _of_the_class(self, class_path: Path) -> Iterator[str]:
+        """Yield which of its terms are not those of the class: cases, labels, scoring, runs, rights, baseline."""
         report = self.record.report
         there = f"not those of {class_path}"
-        cases = [
-            read_case(folder, task_class=class_path.name)[0] for folder in case_folders(class_path)
-        ]
-        digests = {case.case_id: case_digest(case, files_digest(case)) for case in cases}
-        if changed := {case_id for case_id, _ in digests.items() ^ report.digests.cases.items()}:
-            yield f"its cases are {there}: {few(changed)}"
-        here = {"per_case": cases, "retired": retired_cases(class_path)}
-        here["clusters"] = {case.case_id: case.cluster for case in cases if case.cluster}
-        here["critical"] = [case.case_id for case in cases if case.critical]
-        now = labels_of(report.model_copy(update=here))
-        changes = relabelled(labels_of(report), now)
-        if differing := brief((change.text for change in changes), "; "):
-            yield f"its cases are labelled otherwise in {class_path}: {differing}"
+        yield from self._of_the_cases(class_path)
         # A hook that scored has a digest of its own.
         if {report.digests.rubric, report.digests.scorer} != {rubric_digest(class_path)}:
             yield f"it was not scored by the rubric of {class_path}"
         if report.digests.taxonomy != load_taxonomy(class_path).digest:
             yield f"its failure modes and their severities are {there}"
         table = load_run_table(class_path)
-        seen = report.observer
-        observer = seen and (seen.source, seen.observations)
+        observed = None
+        if report.observer is not None:
+            observed = (report.observer.source, report.observer.observations)
+        expected = None
         source = observer_digest(class_path)
-        if observer != (source and (source, table.observations or 1)):
+        if source is not None:
+            expected = (source, table.observations or 1)
+        if observed != expected:
             yield f"its observer, or how often it observed, is {there}"
         yield from self._as_it_is_run(class_path, table)
         yield from self._labels(class_path)
         level = table.options.get("isolation", "none")
+        # Whether a system may use the network in a sandbox is its own right, and checked as one.
         least = min(rank(level), rank("sandbox+network"))
         if not report.source and rank(report.isolation_class) < least:
             yield f"its isolation is {report.isolation_class}, where {class_path} has {level}"
         yield from self._rights(class_path, table)
         yield from self._of_the_baseline(class_path / FILE_NAME)
+
+    def _of_the_cases(self, class_path: Path) -> Iterator[str]:
+        """Yield which cases the class has otherwise, and which of them are labelled otherwise there."""
+        report = self.record.report
+        folders = case_folders(class_path)
+        cases = [read_case(folder, task_class=class_path.name)[0] for folder in folders]
+        digests = {case.case_id: case_digest(case, files_digest(case)) for case in cases}
+        changed = {case_id for case_id, _ in digests.items() ^ report.digests.cases.items()}
+        if changed:
+            yield f"its cases are not those of {class_path}: {few(changed)}"
+        here = {"per_case": cases, "retired": retired_cases(class_path)}
+        here["clusters"] = {case.case_id: case.cluster for case in cases if case.cluster}
+        here["critical"] = [case.case_id for case in cases if case.critical]
+        now = labels_of(report.model_copy(update=here))
+        changes = relabelled(labels_of(report), now)
+        if changes:
+            differing = brief((change.text for change in changes), "; ")
+            yield f"its cases are labelled otherwise in {class_path}: {differing}"
 
     def _as_it_is_run(self, class_path: Path, table: RunTable) -> Iterator[str]:
         """Yield which terms of its runs that a class sets were others: variables and options win over them."""

@@ -59,20 +59,28 @@ def _replay_faults(
         return
     yield from digest_holds(folder / RECORD_FILE, replayed.sha256, "replays")
     for name in ("system", "seed", "digests.system", "digests.checkpoint"):
-        yield from same(f"report.{name}", *map(attrgetter(name), (source.report, record.report)))
+        field = attrgetter(name)
+        yield from same(f"report.{name}", field(source.report), field(record.report))
     if not record.report.digests.cases.items() <= source.report.digests.cases.items():
         yield f"replays: {replayed.name} is of other cases"
 
 
 def _part_faults(record: RunRecord, chain: list[ChainRecord]) -> Iterator[str]:
-    """Yield where a record, the last of a chain, has not all that an earlier one has, which it extends."""
+    """Yield what a record, the last of a chain, lacks of the earlier one that it extends."""
     report = record.report
-    known = ((r, at) for _, at, r in chain if r and parts_of(at) == report.parts)
-    source, folder = next(known, (record, chain[-1].folder))
+    own = chain[-1].folder
+    source = record
+    folder = own
+    for one in chain:
+        if one.record is not None and parts_of(one.folder) == report.parts:
+            source = one.record
+            folder = one.folder
+            break
     if source is record:
         yield "report.parts: they are not those of a record before it"
-    plans = (PlanFile.read_file(one / PLAN_FILE, "plan") for one in (folder, chain[-1].folder))
-    yield from (f"report.parts: {change}" for change in EXTEND.differences(*plans))
+    then = PlanFile.read_file(folder / PLAN_FILE, "plan")
+    now = PlanFile.read_file(own / PLAN_FILE, "plan")
+    yield from (f"report.parts: {change}" for change in EXTEND.differences(then, now))
     names = [case_file_name(r) for r in source.report.per_case if r.case_id not in report.retired]
     changed = [n for n in names if source.case_files.get(n) != record.case_files.get(n)]
     if changed:
@@ -82,5 +90,8 @@ def _part_faults(record: RunRecord, chain: list[ChainRecord]) -> Iterator[str]:
 def _named(
     records: list[ChainRecord], seq: int | None, name: str
 ) -> tuple[Path | None, RunRecord | None]:
-    named = (one[1:] for one in records if (one.seq, one.folder.name) == (seq, name))
-    return next(named, (None, None))
+    """Return folder and content of the record with a number and a folder of that name, if it is there."""
+    for one in records:
+        if one.seq == seq and one.folder.name == name:
+            return one.folder, one.record
+    return None, None

@@ -20,7 +20,7 @@ class Held:
     """
     What a folder of evidence is held against: its record, or if that is not there, facts in its own files.
 
-    :param rules: by which was decided what the files say.
+    :param rules: those that decided what the files say.
     :param views: the content of each file by name; of what other rules decided the part that no rules change.
     :param digests: SHA-256 by name, as far as somebody kept it.
     :param kept_in: the file that has the digests: the record, or without it the proof.

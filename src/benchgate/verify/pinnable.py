@@ -47,7 +47,7 @@ def objections(
             yield f"{target}: is a link or no file, so it is not replaced; remove it"
     refused = f"{run.folder}: cannot be pinned"
     if run.seq is None or run.state != "complete":
-        yield f"{refused}: it is {run.state}{f' by {run.resumed_by}' if run.resumed_by else ''}"
+        yield f"{refused}: {_state(run)}"
         return
     faults = [f for f in verify_class(out, run.folder.parent.name).faults if f.seq <= run.seq]
     if faults:
@@ -61,6 +61,12 @@ def objections(
         cases = {c: sha for c, sha in read_cases(class_path)[0].items() if c not in new}
         for difference in differences(baseline.report, class_path, cases, "the run"):
             yield f"{refused}: {difference}; run the class again, or replay this run: --bench-replay"
+
+
+def _state(run: KnownRun) -> str:
+    if run.resumed_by is None:
+        return f"it is {run.state}"
+    return f"it is {run.state} by {run.resumed_by}"
 
 
 def doubts(record: RunRecord, extended: Iterable[RunRecord] = ()) -> Iterator[str]:

@@ -56,6 +56,7 @@ def recheck(path: Path, kind: str, data: bytes, artifact: WireModel) -> Rechecke
 
 
 def _pin(path: Path, artifact: Pin) -> Iterator[str]:
+    # What a person said, such as the reason, follows from nothing: only the fields of the record are compared.
     pin = plain(artifact)
     record, sha256 = RunRecord.read_digested(path.with_name(FILE_NAME), "record")
     yield from same("pin", pin | stated(record, sha256), pin)

@@ -109,10 +109,10 @@ def _subject(record: RunRecord, outputs: Mapping[str, Any]) -> Iterator[str]:
         if record.baseline_checkpoint is not None:
             yield "baseline_checkpoint: the subject is no checkpoint"
         return
-    scored = {case_file_name(result) for result in report.per_case if result.outcome == "scored"}
     if record.checkpoint_problems:
-        return
+        return  # they say already that the outputs may be of another checkpoint
     yield from same("subject.digest", report.digests.checkpoint, subject.digest)
+    scored = {case_file_name(result) for result in report.per_case if result.outcome == "scored"}
     played = (subject.id, subject.digest)
     if any(_checkpoint(output) != played for name, output in outputs.items() if name in scored):
         yield f"subject.id is {subject.id!r}; a scored output belongs to another checkpoint"

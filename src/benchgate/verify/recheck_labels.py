@@ -50,7 +50,7 @@ def earlier_result_faults(record: RunRecord, before: Iterable[RunRecord]) -> Ite
         is_known = all((label.case, label.output, row) in known for row in rows)
         if not is_known or (rows and rows != label.observed):
             yield f"labels: no earlier run has this result of {_called(label)}"
-        elif wanted.observed and rows == label.observed != wanted.observed:
+        elif wanted.observed and rows == label.observed and rows != wanted.observed:
             yield f"labels: an earlier run has another result of {_called(label)}"
 
 

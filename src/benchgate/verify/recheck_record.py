@@ -83,11 +83,14 @@ def file_faults(
 
     :param parts: SHA-256 of each file, by folder and name.
     """
+    # The plan lies in the folder itself, beside files that others check.
     for part, digests in {**parts, "": {PLAN_FILE: plan_sha256}}.items():
         if os.path.islink(folder / part):
             yield f"{part}: is a symlink; a record must have its files in its own folder"
             continue
-        there = set(os.listdir(folder / part)) if (folder / part).is_dir() else set()
+        there: set[str] = set()
+        if (folder / part).is_dir():
+            there = set(os.listdir(folder / part))
         if not part:
             there &= {PLAN_FILE}
         for name, sha256 in digests.items():
@@ -102,13 +105,16 @@ def file_faults(
 
 def _plan(folder: Path, record: RunRecord) -> Iterator[str]:
     stated = PlanFile.read_file(folder / PLAN_FILE, "plan of a run")
+    baseline_system = None
+    if record.rerun is not None:
+        baseline_system = record.rerun.system
     expected = plan_file(
         RunPlan.of_report(record.report, harness_version=record.harness.benchgate),
         timeout=stated.timeout_seconds,
         started=record.started_at,
         resumes=record.resumes,
         replays=record.replays,
-        baseline_system=record.rerun.system if record.rerun else None,
+        baseline_system=baseline_system,
     )
     yield from same(PLAN_FILE, plain(expected), plain(stated))
 
@@ -131,12 +137,23 @@ def _report(record: RunRecord) -> Iterator[str]:
     terms: dict[str, Any] = {"bounded": True, "clusters": report.clusters}
     expected = aggregates(report.per_case, taxonomy, **terms)
     yield from same("report", plain(expected), report.model_dump(include=_FIGURES, mode="json"))
-    held_out = [result for result in report.per_case if result.held_out]
-    expected_held_out = plain(aggregates(held_out, taxonomy, **terms)) if held_out else None
-    stated = report.held_out and plain(report.held_out)
-    yield from same("report.held_out", expected_held_out, stated)
+    yield from _held_out(report, taxonomy, terms)
     if report.complete:
         yield from _completeness(report)
+
+
+def _held_out(
+    report: BenchRunReport, taxonomy: Taxonomy, terms: Mapping[str, Any]
+) -> Iterator[str]:
+    """Yield where the figures of the held-out cases are not those that their results give."""
+    held_out = [result for result in report.per_case if result.held_out]
+    expected = None
+    if held_out:
+        expected = plain(aggregates(held_out, taxonomy, **terms))
+    stated = None
+    if report.held_out is not None:
+        stated = plain(report.held_out)
+    yield from same("report.held_out", expected, stated)
 
 
 def _not_run(report: BenchRunReport) -> Iterator[str]:
@@ -201,7 +218,9 @@ def _identity(record: RunRecord) -> Iterator[str]:
     yield from same("report.suite.name", name, report.suite.name)
     yield from same("report.suite.version", suite_version(digests.cases), report.suite.version)
     yield from same("report.digests.policy", record.policy.digest, digests.policy)
-    baseline = record.baseline.sha256 if record.baseline else None
+    baseline = None
+    if record.baseline is not None:
+        baseline = record.baseline.sha256
     yield from same("report.digests.baseline", baseline, digests.baseline)
     for result in report.per_case:
         seed = trial_seed(name, result.case_id, result.trial, report.seed)
@@ -232,12 +251,22 @@ def _cases(folder: Path, record: RunRecord, side: Side, outputs: dict[str, Any])
             outputs[name] = {"rl_payload": case.output["rl_payload"]}
         yield from same(f"cases/{name}.task_class", case.task_class, report.task_class)
         yield from same(f"cases/{name}.case_id", case.case_id, result.case_id)
-        there = set_aside(case.result) if result.why == "set_aside" else case.result
+        there = case.result
+        if result.why == "set_aside":
+            there = set_aside(there)  # its file has what it came to, which counts for nothing
         yield from same(f"cases/{name}.result", plain(there), plain(result))
         if result.observed is not None:
             seen = sha256_hex(json.dumps(case.output).encode())
             yield from same(f"cases/{name}.result.observed.output", seen, result.observed.output)
+    yield from _scorer(report, scorers)
+
+
+def _scorer(report: BenchRunReport, scorers: set[str | None]) -> Iterator[str]:
+    """Yield that a report does not name what scored its trials: one digest, or that of several."""
     digests = sorted(scorer for scorer in scorers if scorer is not None)
-    if digests:
-        expected = digests[0] if len(digests) == 1 else digest(digests)
-        yield from same("report.digests.scorer", expected, report.digests.scorer)
+    if not digests:
+        return
+    expected = digests[0]
+    if len(digests) > 1:
+        expected = digest(digests)
+    yield from same("report.digests.scorer", expected, report.digests.scorer)

@@ -78,9 +78,15 @@ def kind_of(raw: Any) -> str | None:
         return None
     if "report_kind" in raw:
         kind = raw["report_kind"]
-        return kind if isinstance(kind, str) and kind in KINDS else None
-    match = next((kind for field, kind in TELLING_FIELDS.items() if field in raw), None)
-    return match or ("head" if {"seq", "sha256"} & set(raw) else None)
+        if isinstance(kind, str) and kind in KINDS:
+            return kind
+        return None
+    for field, kind in TELLING_FIELDS.items():
+        if field in raw:
+            return kind
+    if "seq" in raw or "sha256" in raw:
+        return "head"
+    return None
 
 
 def _rechecked(path: Path, data: bytes, kind: str) -> Rechecked:

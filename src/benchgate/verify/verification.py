@@ -46,7 +46,9 @@ if TYPE_CHECKING:
 
 
 PARTS: Final = frozenset({RECORD_FILE, PLAN_FILE, "cases", "evidence"})
+"""What the folder of a record has."""
 RETRIES: Final = 10
+"""How often a class is verified again at most, where runs keep ending meanwhile."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
