@@ -42,7 +42,8 @@ class Asked(NamedTuple):
     :param patterns: by role, what finds its value in the text of its field.
     :param without: roles that nothing is read for.
     :param typed: the map as somebody wrote it, and ``source`` where.
-    :param where: what a row has that is a sample. :param rows: the field that has all rows.
+    :param where: what a row has that is a sample.
+    :param rows: the field that has all rows.
     :param told: what of it a record says.
     :param shown: cases of which the texts are kept.
     """
@@ -95,15 +96,14 @@ def asked(
         told.append(f"errors-by {errors_by}")
     typed = dict(fields or {})
     _check_roles(typed, roles)
-    without = frozenset({"trial"} & {role for role, text in typed.items() if text == NONE})
-    names: dict[str, str] = {}
-    patterns: dict[str, Pattern] = {}
-    for role, text in typed.items():
-        if role in without:
-            continue
-        names[role], sign, expression = text.partition("~")
-        if sign:
-            patterns[role] = _pattern(f"{source}: {role}", expression)
+    # Only of a trial can nothing be read; any other role may have a field of that name.
+    without: frozenset[str] = frozenset()
+    if typed.get("trial") == NONE:
+        without = frozenset({"trial"})
+    names, patterns = _fields_of(typed, without, source)
+    error_pattern = None
+    if errors_by:
+        error_pattern = Pattern("errors-by", errors_by)
     return Asked(
         fields=names,
         patterns=patterns,
@@ -112,9 +112,24 @@ def asked(
         source=source,
         where=wanted,
         rows=rows or None,
-        errors_by=Pattern("errors-by", errors_by) if errors_by else None,
+        errors_by=error_pattern,
         told=tuple(told),
     )
+
+
+def _fields_of(
+    typed: Mapping[str, str], without: AbstractSet[str], source: str
+) -> tuple[dict[str, str], dict[str, Pattern]]:
+    """Return the field of each role, and the pattern of those that are given as ``FIELD~REGEX``."""
+    names: dict[str, str] = {}
+    patterns: dict[str, Pattern] = {}
+    for role, text in typed.items():
+        if role in without:
+            continue
+        names[role], sign, expression = text.partition("~")
+        if sign:
+            patterns[role] = _pattern(f"{source}: {role}", expression)
+    return names, patterns
 
 
 def _check_roles(fields: Iterable[str], roles: Collection[str]) -> None:
@@ -147,7 +162,9 @@ def _pairs(where: Iterable[str]) -> dict[str, str]:
 def _pair(what: str, word: str) -> tuple[str, str]:
     name, sign, value = word.partition("=")
     if not sign or not name.strip() or (what == "map" and not value):
-        expected = "ROLE=FIELD, each role once, or FILE.toml" if what == "map" else "FIELD=VALUE"
+        expected = "FIELD=VALUE"
+        if what == "map":
+            expected = "ROLE=FIELD, each role once, or FILE.toml"
         raise EvalError(f"{what}: {word!r}; expected {expected}")
     return name.strip(), value.strip()
 
@@ -155,8 +172,12 @@ def _pair(what: str, word: str) -> tuple[str, str]:
 def _table(path: Path, roles: Collection[str]) -> tuple[dict[str, str], dict[str, str], str | None]:
     """Return the fields by role of a TOML file, its table ``where``, and its ``rows``."""
     table, lines = read_toml(path, LocatedError)
-    where = table.pop("where") if isinstance(table.get("where"), dict) else {}
-    rows = table.pop("rows") if isinstance(table.get("rows"), str) else None
+    where: dict[str, str] = {}
+    if isinstance(table.get("where"), dict):
+        where = table.pop("where")
+    rows = None
+    if isinstance(table.get("rows"), str):
+        rows = table.pop("rows")
     for parts, prefix in ((table, ()), (where, ("where",))):
         for name, value in parts.items():
             if not isinstance(value, str) or not (prefix or name in roles):
@@ -182,7 +203,9 @@ def parse_rows(texts: Iterable[str]) -> str | None:
     fields = list(dict.fromkeys(texts))
     if len(fields) > 1:
         raise EvalError(f"rows: {fields[0]} and {fields[1]}; expected one field for a side")
-    return fields[0] if fields else None
+    if not fields:
+        return None
+    return fields[0]
 
 
 def parse_map(texts: Iterable[str], side: Side = "A") -> dict[str, str] | Path:
@@ -216,7 +239,9 @@ def role_of_harm(fields: Mapping[str, str], metric: str | None) -> str:
     roles = [role for role in HARM if role in fields]
     if len(roles) > 1:
         raise EvalError(f"map: {roles[0]} and {roles[1]} name one thing: give one of them")
-    return roles[0] if roles else "penalty"
+    if not roles:
+        return "penalty"
+    return roles[0]
 
 
 def chosen(log: Log, how: Asked, left: Counter[str]) -> Iterator[Row]:
@@ -227,7 +252,9 @@ def chosen(log: Log, how: Asked, left: Counter[str]) -> Iterator[Row]:
     for number, row in enumerate(log.rows, 1):
         lacks = next((one for one in wanted.items() if said(row.fields, one[0]) != one[1]), None)
         if lacks is None:
-            fields = {ROW: number, **row.fields} if is_case else row.fields
+            fields = row.fields
+            if is_case:
+                fields = {ROW: number, **fields}
             yield row._replace(number=number, fields=fields)
         else:
             field, value = lacks
@@ -252,4 +279,6 @@ def said(row: Any, name: str) -> str:
     value = found_in(row, name)
     if value is None or value == []:
         return ""
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value)

@@ -66,8 +66,10 @@ def read_rows(
 def _unknown(role: str, how: Asked) -> str:
     if role in how.fields:
         return f"no row has {how.typed[role]!r}, which is to be the {role}"
-    more = " (case=row takes the number of the row)" if role == "case" else ""
-    return f"which field is the {role}? Name it: --map {role}=FIELD{more}"
+    question = f"which field is the {role}? Name it: --map {role}=FIELD"
+    if role == "case":
+        return f"{question} (case=row takes the number of the row)"
+    return question
 
 
 @contextmanager
@@ -143,7 +145,9 @@ class _Reader:
     def _value(self, row: Row, role: str) -> Any:
         """Return what a row has in a role; ``None`` of an empty cell too."""
         value = self.fields.value(row.fields, role)
-        return None if value == "" else value
+        if value == "":
+            return None
+        return value
 
     def _faults(self, row: CaseRow) -> Iterator[str]:
         shown = excerpt(row.id, 60)
@@ -160,7 +164,9 @@ class _Reader:
     def _named(self, role: str) -> str:
         """Return the fields that a value was looked for in."""
         fields = " or ".join(dict.fromkeys(self.fields.of(role)))
-        return f" ({fields})" if fields else ""
+        if not fields:
+            return ""
+        return f" ({fields})"
 
 
 def _text(role: str, value: Any) -> str:
@@ -169,11 +175,14 @@ def _text(role: str, value: Any) -> str:
         raise EvalError(f"its {role} is an object: name a field of it by a dot")
     if isinstance(value, list):
         raise EvalError(f"its {role} is a list")
-    return "" if value is None else str(value).strip()
+    if value is None:
+        return ""
+    return str(value).strip()
 
 
 def _tags(value: Any) -> tuple[str, ...]:
     """Return one tag, or those of a list."""
-    parts = value if isinstance(value, list) else [value]
-    texts = [_text("tag", part) for part in parts]
+    if not isinstance(value, list):
+        value = [value]
+    texts = [_text("tag", part) for part in value]
     return tuple(dict.fromkeys(text for text in texts if text))

@@ -160,8 +160,9 @@ def _rows_in(path: Path, found: Any) -> Rows | None:
         return Rows(((0, {**(row or {}), KEY: key}) for key, row in found.items()), by_id=True)
     if any(isinstance(one, (dict, list)) for one in values):
         return None
-    is_graded = any(_is_number(one) for one in values)
-    role = "score" if is_graded else "passed"
+    role = "passed"
+    if any(_is_number(one) for one in values):
+        role = "score"
     return Rows(((0, {KEY: key, role: value}) for key, value in found.items()), by_id=True)
 
 
@@ -171,7 +172,9 @@ def _places(document: Mapping[str, Any], within: str = "", depth: int = 0) -> di
         return {within: len(document)}
     places: dict[str, int] = {}
     for name, value in document.items():
-        at = f"{within}.{name}" if within else name
+        at = name
+        if within:
+            at = f"{within}.{name}"
         if isinstance(value, list) and value and all(isinstance(one, dict) for one in value):
             places[at] = len(value)
         elif isinstance(value, dict) and depth < DEEPEST:

@@ -180,7 +180,7 @@ class Folder:
 
     def __init__(self, path: Path, wanted: str, how: Asked) -> None:
         self.path = path
-        self._by = how
+        self._how = how
         self._parts, self.said = _kept([*_parts(path, wanted, how.rows)], how)
         self._selected = self._parts
         _refuse_other_fields(self._parts, how)
@@ -218,14 +218,18 @@ class Folder:
 
     def as_case(self, name: str, case_id: str) -> str:
         """Return what a case is called: with its file where equal names are two cases."""
-        if "trial" in self._by.without:
+        if "trial" in self._how.without:
             return f"{name}::{case_id}"
         return case_id
 
     def _all_rows(self) -> Iterator[Row]:
         for part in self._parts:
-            in_full = self._by.in_full
-            with opened(part.path, part.format, self._by.rows, in_full=in_full) as (_, log, sha256):
+            in_full = self._how.in_full
+            with opened(part.path, part.format, self._how.rows, in_full=in_full) as (
+                _,
+                log,
+                sha256,
+            ):
                 if sha256 != part.sha256:
                     raise Unreadable(part.path, "changed while the folder was read")
                 for row in log.rows:
@@ -241,7 +245,7 @@ class Folder:
         """
         self._leave_out_unselected({name for name, _ in found})
         count = counted(len(self._selected), "file")
-        if "trial" in self._by.without:
+        if "trial" in self._how.without:
             said = f"{count}; a name that is in two of them is two cases"
             for name, sample in found:
                 yield replace(sample, case_id=self.as_case(name, sample.case_id))
@@ -251,7 +255,7 @@ class Folder:
                 yield replace(sample, trial=f"{name} {sample.trial}".strip())
         else:
             said = f"{count}, parts of one log: none has a sample of another"
-            if self._by.fields.get("trial") == FILE:
+            if self._how.fields.get("trial") == FILE:
                 said = f"{count}, each a trial of its cases"
             elif len(self._selected) == 1:
                 said = count
@@ -260,7 +264,7 @@ class Folder:
 
     def _leave_out_unselected(self, names: AbstractSet[str]) -> None:
         """Keep the files with a row that somebody selected; without a selection, a file without rows counts too."""
-        if not self._by.where:
+        if not self._how.where:
             return
         left = [part.name for part in self._parts if part.name not in names]
         self._selected = [part for part in self._parts if part.name in names]

@@ -126,8 +126,10 @@ class _Reader:
             self._open_tests += 1
 
     def _head(self, suite: Element) -> None:
-        self.suite = self.suite or (suite.get("name") if _plain(suite) == "testsuite" else None)
-        if self.started is None and (stamp := suite.get("timestamp")):
+        if not self.suite and _plain(suite) == "testsuite":
+            self.suite = suite.get("name")
+        stamp = suite.get("timestamp")
+        if self.started is None and stamp:
             self.started = moment(stamp)
 
     def _case(self, name: str) -> str:

@@ -259,15 +259,20 @@ def found_in(row: Any, path: str) -> Any:
 def _child(row: Any, name: str) -> Any:
     if isinstance(row, dict):
         return row.get(name)
-    if isinstance(row, list) and name.isdecimal() and len(name) < 9:
-        return row[int(name)] if int(name) < len(row) else None
-    return None
+    if not isinstance(row, list) or not name.isdecimal() or len(name) > 8:
+        return None
+    place = int(name)
+    if place >= len(row):
+        return None
+    return row[place]
 
 
 def ahead(rows: Iterator[AnyRow]) -> tuple[AnyRow | None, Iterator[AnyRow]]:
     """Return the first row, and all of them, so that their reader has seen what stands before the first."""
     first = next(rows, None)
-    return first, rows if first is None else chain((first,), rows)
+    if first is None:
+        return None, rows
+    return first, chain((first,), rows)
 
 
 def lines_of(file: LogFile) -> Iterator[tuple[int, bytes]]:
@@ -286,7 +291,9 @@ def moment(text: str) -> datetime | None:
         stamp = datetime.fromisoformat(text)
     except ValueError:
         return None
-    return stamp if stamp.tzinfo else None
+    if stamp.tzinfo is None:
+        return None
+    return stamp
 
 
 def parsed(data: bytes) -> Any:

@@ -243,21 +243,12 @@ def _rows(preset: Preset, rows: Iterator[Raw], unrun: list[dict[str, Any]]) -> I
     """Yield the rows of tests that were run, and keep the others."""
     for line, raw in rows:
         fields = {**raw, **preset.made(raw)}
-        scores: dict[str, Any] = {}
-        directions: dict[str, str] = {}
-        for path in preset.scores:
-            for name, part in rules.named(path, found_in(fields, path)):
-                # Two scores of one name are two scores.
-                key = f"{name} ({len(scores)})" if name in scores else name
-                scores[key] = _value(part)
-                direction = _direction(part)
-                if direction is not None:
-                    directions[key] = direction
+        scores, directions = _scores_of(preset, fields)
+        # An error of a score is an object. Where one could not be measured, the whole did not fail: it is unknown.
         broken = next((one for one in scores.values() if isinstance(one, dict)), None)
         if broken and preset.overall in scores and scores[preset.overall] is not True:
             scores[preset.overall] = broken
         fields["scores"] = scores
-        # An error of a score is an object.
         if str(scores.get(preset.overall or "")) in preset.unrun:
             unrun.append(fields)
             continue
@@ -268,6 +259,22 @@ def _rows(preset: Preset, rows: Iterator[Raw], unrun: list[dict[str, Any]]) -> I
             directions=directions,
             contradiction=preset.contradiction(fields),
         )
+
+
+def _scores_of(preset: Preset, fields: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return the scores of a row by name, and of which of them more or less is better, as far as it shows."""
+    scores: dict[str, Any] = {}
+    directions: dict[str, str] = {}
+    for path in preset.scores:
+        for name, part in rules.named(path, found_in(fields, path)):
+            key = name
+            if name in scores:
+                key = f"{name} ({len(scores)})"  # two scores of one name are two scores
+            scores[key] = _value(part)
+            direction = _direction(part)
+            if direction is not None:
+                directions[key] = direction
+    return scores, directions
 
 
 def _value(part: Any) -> Any:
@@ -286,4 +293,6 @@ def _direction(part: Any) -> str | None:
     passed = number_of(part.get("success"))
     if score is None or threshold is None or score == threshold or passed is None:
         return None
-    return "more" if bool(passed) == (score > threshold) else "less"
+    if bool(passed) == (score > threshold):
+        return "more"
+    return "less"

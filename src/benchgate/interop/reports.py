@@ -73,7 +73,9 @@ def task_class_of(logs: Sequence[Samples], wanted: str | None) -> str:
     name = wanted or next((log.header.task for log in reversed(logs) if log.header.task), "log")
     if not TASK_CLASS_PATTERN.fullmatch(name):
         name = re.sub(r"[^a-z0-9]+", "-", name.rpartition("/")[2].lower())[:60].strip("-")
-    return name if TASK_CLASS_PATTERN.fullmatch(name) else f"log-{name}".strip("-")
+    if TASK_CLASS_PATTERN.fullmatch(name):
+        return name
+    return f"log-{name}".strip("-")
 
 
 def report_pair(
@@ -133,6 +135,9 @@ def report_of(
         cases[sample.case_id].append(sample)
     trials = max(map(len, cases.values()))
     _check_direction(log, terms.score_range)
+    of_baseline = None
+    if baseline is not None:
+        of_baseline = system_digest(baseline)
     plan = RunPlan(
         task_class=terms.task_class,
         case_ids=tuple(cases),
@@ -147,19 +152,20 @@ def report_of(
             taxonomy=TAXONOMY.digest,
             system=log.sha256,
             policy=terms.policy.digest,
-            baseline=system_digest(baseline) if baseline else None,
+            baseline=of_baseline,
         ),
     )
-    clusters = {
-        case_id: one
-        for case_id, rows in cases.items()
-        if (one := _only(log, case_id, "clusters", {row.cluster for row in rows}))
-    }
-    results = [
-        result
-        for case_id, rows in cases.items()
-        for result in _results(log, terms, case_id, rows, 1 if case_id in log.once else trials)
-    ]
+    clusters: dict[str, str] = {}
+    for case_id, rows in cases.items():
+        cluster = _only(log, case_id, "clusters", {row.cluster for row in rows})
+        if cluster is not None:
+            clusters[case_id] = cluster
+    results: list[TrialResult] = []
+    for case_id, rows in cases.items():
+        of_case = trials
+        if case_id in log.once:
+            of_case = 1
+        results += _results(log, terms, case_id, rows, of_case)
     report = build_report(
         plan, results, TAXONOMY, interrupted=log.header.ended_early, clusters=clusters
     )
@@ -190,8 +196,11 @@ def _scorer(log: Samples, terms: LogTerms) -> str:
 
 
 def _check_direction(log: Samples, ends: tuple[float, float]) -> None:
-    declared = "less" if ends[0] > ends[1] else "more"
-    against = "more" if declared == "less" else "less"
+    declared = "more"
+    against = "less"
+    if ends[0] > ends[1]:
+        declared = "less"
+        against = "more"
     if against not in log.directions:
         return
     case = log.directions[against]
@@ -224,14 +233,18 @@ def _results(
     log: Samples, terms: LogTerms, case_id: str, rows: list[Sample], trials: int
 ) -> Iterator[TrialResult]:
     for trial in range(trials):
-        row = rows[trial] if trial < len(rows) else None
+        row = None
+        reruns = 0
+        if trial < len(rows):
+            row = rows[trial]
+            reruns = row.reruns
         result = TrialResult(
             case_id=case_id,
             trial=trial,
             seed=trial_seed(terms.task_class, case_id, trial, 0),
             held_out=False,
             outcome="not_run",
-            reruns=row.reruns if row else 0,
+            reruns=reruns,
         )
         if row is None:
             yield result.model_copy(update={"detail": "the log has no such trial"})

@@ -112,7 +112,7 @@ class RowReader:
         self._path = path
         self._folder = folder
         self._log = log
-        self._by = how
+        self._how = how
         self._fields = Fields(log, how, metric)
         self._left = Counter[str]()
         self._numbers: list[int] = []
@@ -134,9 +134,9 @@ class RowReader:
         cases = {sample.case_id for sample in samples}
         named = {*self._log.named()}
         named |= {*self._unrun()}
-        is_said = "trial" in self._by.typed or "case" in self._by.patterns
+        is_said = "trial" in self._how.typed or "case" in self._how.patterns
         if self._log.layout.asks_for_trials and not is_said:
-            how = Typed(self._by.typed, self._by.source, of("case")[0])
+            how = Typed(self._how.typed, self._how.source, of("case")[0])
             ask(self._path, how, [*cases, *named])
         case_field = of("case")[0]
         taken = {case_field, *map(short, self._metrics)}
@@ -154,8 +154,8 @@ class RowReader:
             fields=fields,
             rows=frozenset(self._numbers),
             left=self._left,
-            map=self._by.typed,
-            told=self._by.told,
+            map=self._how.typed,
+            told=self._how.told,
             directions=self._directions_of(metric),
             samples=samples,
             without=tuple(sorted(named - cases)),
@@ -205,19 +205,19 @@ class RowReader:
     def _unrun(self) -> Iterator[str]:
         """Yield the cases of the rows without a result, of those that are read."""
         for row in self._log.unrun():
-            if all(said(row, name) == value for name, value in self._by.where.items()):
+            if all(said(row, name) == value for name, value in self._how.where.items()):
                 case = self._text(row, "case", 0)
                 yield case if self._folder is None else self._folder.as_case(row[FILE], case)
 
     def _place_of_rows(self) -> Iterator[tuple[str, str, str | None]]:
         """Yield the field that has the rows, and who said so, as those of the roles are told."""
         if self._log.rows_at:
-            who = "--rows" if self._by.rows else None
+            who = "--rows" if self._how.rows else None
             yield "rows", self._log.rows_at, who
 
     def _once(self, samples: tuple[Sample, ...]) -> frozenset[str]:
         """Return the cases whose names have no number of a repetition, where those of others have one."""
-        if "trial" not in self._by.patterns:
+        if "trial" not in self._how.patterns:
             return frozenset()
         numbered = {sample.case_id for sample in samples if sample.trial}
         return frozenset(sample.case_id for sample in samples) - numbered
@@ -331,7 +331,7 @@ class RowReader:
         value = self._fields.value
         if self._folder is not None:
             case = self._folder.as_case(fields[FILE], case)
-        if case in self._by.shown:
+        if case in self._how.shown:
             return _shown_text(value(fields, "input")), _shown_text(value(fields, "answer"))
         if "answer" in self._fields.named:
             value(fields, "answer")  # else nobody would know that there is none
@@ -365,7 +365,7 @@ class RowReader:
 
     def _text(self, fields: dict[str, Any], role: str, line: int) -> str:
         value = self._fields.value(fields, role)
-        if value is None and role == "case" and role in self._by.patterns:
+        if value is None and role == "case" and role in self._how.patterns:
             # A name that the expression does not fit, such as that of a test that was not repeated, is the case itself.
             value = found_in(fields, self._fields.of(role)[0])
         if value is None:
@@ -429,9 +429,9 @@ class RowReader:
         if row.contradiction is not None:
             return f"Contradiction: {row.contradiction}"
         error = self._fields.value(row.fields, "error")
-        if error is None and self._by.errors_by:
+        if error is None and self._how.errors_by:
             failure = row.fields.get("failure")
-            if self._by.errors_by.search(str(failure or "")):
+            if self._how.errors_by.search(str(failure or "")):
                 error = failure
         if error not in (None, "", False, 0, {}, [], "None", "null"):
             return error

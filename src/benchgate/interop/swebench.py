@@ -46,7 +46,9 @@ def open_swebench(file: LogFile) -> Log:
 
 
 def _ids(path: Path, report: dict[str, Any], part: str) -> list[str]:
-    names = report.get(part, None if part in PARTS else [])
+    if part not in report and part not in PARTS:
+        return []  # only the lists that say how an instance did must be there
+    names = report.get(part)
     if not isinstance(names, list) or not all(isinstance(one, str) for one in names):
         raise Unreadable(path, f"no report of SWE-bench: {part} is no list of ids")
     return names

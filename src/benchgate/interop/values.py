@@ -39,11 +39,15 @@ def number_of(value: Any) -> float | None:
         word = value.strip().lower()
         if word in WORDS:
             return WORDS[word]
+    if not isinstance(value, (bool, int, float, str)):
+        return None
     try:
-        number = float(value) if isinstance(value, (bool, int, float, str)) else math.nan
+        number = float(value)
     except (ValueError, OverflowError):
         return None
-    return number if math.isfinite(number) else None
+    if not math.isfinite(number):
+        return None
+    return number
 
 
 def harm_of(value: Any, role: str) -> float | None:

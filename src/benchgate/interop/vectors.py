@@ -44,22 +44,37 @@ def kind_of(path: Path) -> Kind:
     """
     with open_file(path) as file:
         head = file.head
-        if match := REPORT_KIND.match(head):
-            return "samples" if match[1].decode() in ARM_KINDS else "record"
+        match = REPORT_KIND.match(head)
+        if match is not None:
+            return _kind_of_report(match[1].decode())
         if head.lstrip()[:1] not in (b"{", b"["):
             return "log"
         try:
             document = whole_json(file)
         except Unreadable:  # such as JSON lines
             return "log"
+    if isinstance(document, dict) and "report_kind" in document:
+        return _kind_of_report(document["report_kind"])
+    if _has_scores(path, document):
+        return "samples"
+    return "log"
+
+
+def _has_scores(path: Path, document: Any) -> bool:
+    """Whether a document is nothing but scores, by case id or in a list."""
     scores = document
     if isinstance(document, dict):
-        if "report_kind" in document:
-            return "samples" if document["report_kind"] in ARM_KINDS else "record"
         scores = [_labelled(path, case_id, value)[0] for case_id, value in document.items()]
         if all(isinstance(one, bool) for one in scores):
-            return "log"  # of what passed, and no scores
-    return "samples" if scores and all(isinstance(one, (int, float)) for one in scores) else "log"
+            return False  # it says what passed, as a log does
+    return bool(scores) and all(isinstance(one, (int, float)) for one in scores)
+
+
+def _kind_of_report(report_kind: object) -> Kind:
+    """Return what a file of benchgate is: one side of a comparison has samples."""
+    if report_kind in ARM_KINDS:
+        return "samples"
+    return "record"
 
 
 def read_side(path: Path, harm: Path | None = None) -> Arm:
@@ -105,10 +120,13 @@ def read_scores(path: Path) -> Arm:
     """
     try:
         with open_file(path, MAX_BYTES) as file:
-            arm = _from_csv(file) if path.suffix.lower() == ".csv" else _from_json(file)
+            if path.suffix.lower() == ".csv":
+                arm = _from_csv(file)
+            else:
+                arm = _from_json(file)
     except Unreadable as error:
         raise SampleError(path, error.why) from error
-    count = sum(map(len, arm.trials)) if arm.trials else len(arm.scores)
+    count = sum(map(len, arm.rows))
     if count > MAX_VALUES:
         raise SampleError(path, f"{count} values; at most {MAX_VALUES} are read")
     if len(arm.scores) < 2:
@@ -170,7 +188,9 @@ def _number(path: Path, place: str, value: Any) -> float:
     except OverflowError:
         number = math.inf
     if not math.isfinite(number):
-        shown = "NaN" if math.isnan(number) else "too large"
+        shown = "too large"
+        if math.isnan(number):
+            shown = "NaN"
         raise SampleError(path, f"[{place}] is {shown}; expected a finite number")
     return number
 
@@ -210,7 +230,8 @@ def _from_csv(file: LogFile) -> Arm:
             raise SampleError(path, what, line=line)
         _add_row(path, line, row, cases)
         cluster = _cluster(path, row["case"], row.get("cluster"), line)
-        if (before := clusters.setdefault(row["case"], cluster)) != cluster:
+        before = clusters.setdefault(row["case"], cluster)
+        if before != cluster:
             pair = " and ".join(repr(name) if name else "none" for name in (before, cluster))
             raise SampleError(path, f"case {row['case']!r} has two clusters: {pair}", line=line)
     ids = sorted(cases)

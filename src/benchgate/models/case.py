@@ -87,7 +87,7 @@ def differing(old: Observer | None, new: Observer | None) -> list[tuple[str, str
 
 
 def changes(old: Observer | None, new: Observer | None) -> list[str]:
-    """Return the same as texts."""
+    """Return as texts the fields of an observer that are other than they were."""
     return [f"{name} was {was}, is {now}" for name, was, now in differing(old, new)]
 
 
@@ -184,6 +184,7 @@ class BenchCase(CaseTable):
     served: str | None = None
     observation: FrozenJson = Field(default_factory=empty_mapping)
     _usage: UsageMeter = PrivateAttr(default_factory=UsageMeter)
+    # Not fields: they are ways to get something, of one process, and no part of the case as a file has it.
     _shelf: Shelf | None = PrivateAttr(default=None)
     _http: CaseHttp | None = PrivateAttr(default=None)
     _work: Callable[[], Path] | None = PrivateAttr(default=None)
@@ -201,6 +202,7 @@ class BenchCase(CaseTable):
 
     def working_in(self, folder: Callable[[], Path]) -> BenchCase:
         """Return the task alone, without CURATED; its ``work_path`` is asked for when somebody reads it: few do."""
+        # What curators say must not reach a system or a rubric: no score may depend on it.
         case = self.model_copy(update=CURATED)
         case._work = folder  # noqa: SLF001 - of its own class
         del case.__dict__["work_path"]  # so that __getattr__ is asked

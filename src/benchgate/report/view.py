@@ -148,17 +148,12 @@ def view_of(
     answers = Answers(note=ELSEWHERE if source.log is not None else "")
     if read_texts is not None:
         answers = Answers.read(read_texts, first_shown(ids_of_groups(source, compared)))
-    title = ""
-    if source.report is not None:
-        title = source.report.task_class
-    elif source.proof is not None:
-        title = source.proof.benchmark_suite.name
     pin = ""
     if source.folder is not None and source.record is not None and history:
         pin = pin_command(source.folder, source.record.seq, Path.cwd())
     return RunView(
         source=source,
-        title=title,
+        title=_title(source),
         candidate=candidate,
         baseline=baseline,
         decided=decided,
@@ -176,6 +171,15 @@ def view_of(
         about_answers=answers.note,
         history=tuple(history),
     )
+
+
+def _title(source: Source) -> str:
+    """Return what was measured: the task class of a run, or the suite of a proof."""
+    if source.report is not None:
+        return source.report.task_class
+    if source.proof is not None:
+        return source.proof.benchmark_suite.name
+    return ""
 
 
 def _spent(source: Source, figures: Figures | None) -> Iterator[Line]:
@@ -209,7 +213,9 @@ def _decided(source: Source, names: tuple[str, str], pinned: RunRecord | None) -
         source.report,
         prefix=_prefix(source),
     )
-    before = source.record.rerun if source.record is not None else None
+    before = None
+    if source.record is not None:
+        before = source.record.rerun
     if pinned is not None:
         before = pinned.report
     return replace(decided, parts=parts_of(source.report, before))
