@@ -81,7 +81,7 @@ def run() -> str:
             check=True,
         )
     shown = done.stdout.replace(out, ".benchgate")
-    return re.sub(r"\s+--out\s+\S+\s+--yes", " --yes", shown)
+    return re.sub(r"\s+--out\s+\S+\s+(--yes|--html)", r" \1", shown)
 
 
 def steady(text: str) -> str:
