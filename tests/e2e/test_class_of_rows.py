@@ -69,7 +69,7 @@ def call_agent():
     for name in ("current", "candidate"):
         text = text.replace(f"def {name}", f"async def {name}")
         call = f"return await agent.{name}(question(case))"
-        text = text.replace("raise NotImplementedError(TODO)", call, 1)
+        text = text.replace("raise NotImplementedError(WHAT_TO_DO)", call, 1)
     path.write_text(text)
 
 

@@ -78,6 +78,13 @@ def numbered(runs: Path) -> list[tuple[int, Path]]:
     return sorted((int(name[1]), folder) for name, folder in found if name and folder.is_dir())
 
 
+def next_number(runs: Path) -> int:
+    """Return the number of the run that is recorded next in ``runs/<class>/``, which need not be there yet."""
+    if not runs.is_dir():
+        return 1
+    return 1 + max((seq for seq, _ in numbered(runs)), default=0)
+
+
 def read_end(runs: Path, copy: Callable[[Path], object]) -> Link:
     """
     Return the end of the chain in ``runs/<class>/``, checked against the newest record's bytes.

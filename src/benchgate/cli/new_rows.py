@@ -178,21 +178,19 @@ def _count_leaks(args: argparse.Namespace) -> None:
 
 def _steps(class_path: Path, row: CaseRow) -> str:
     """Return what to do next, as commands."""
-    from benchgate.audit.chain import numbered
+    from benchgate.audit.chain import next_number
 
     name = class_path.name
     do = NextCommands.of(class_path)
-    number = 1 + max((seq for seq, _ in numbered(OUT / "runs" / name)), default=0)
-    # Few agents pass every row; under pytest each that fails would be a failure of the session.
-    goes_by_gate = " --bench-exit=gate" if do.option == "--bench-" else ""
+    number = next_number(OUT / "runs" / name)
     return f"""
 # first make {class_path / "systems/agent.py"} call your agent: it returns {_shape(row)}
 {do.mark}# run the agent of today
-{do.run}{goes_by_gate} {do.option}system=current {do.option}baseline=none
+{do.run}{do.by_gate} {do.option}system=current {do.option}baseline=none
 # make that run the baseline by the number that it printed: {number}, unless you ran it more than once
 benchgate pin {number} --task-class {name}{do.root} --yes --reason 'what runs today'
 # run the agent that you want to ship, and compare it with the baseline
-{do.run}{goes_by_gate}{do.extras}"""
+{do.run}{do.by_gate}{do.extras}"""
 
 
 def _add(args: argparse.Namespace, class_path: Path, found: CasesOfRows) -> int:

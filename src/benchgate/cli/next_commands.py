@@ -42,6 +42,13 @@ class NextCommands(NamedTuple):
         return cls(run=f"pytest -q --bench={name}", option="--bench-", root="", mark=mark)
 
     @property
+    def by_gate(self) -> str:
+        """An option for a session whose status is that of the gate: under pytest each case that fails fails it too."""
+        if self.option == "--":
+            return ""
+        return " --bench-exit=gate"
+
+    @property
     def extras(self) -> str:
         """What is not installed that a reader may want next, as the last lines of a text; empty if all is there."""
         lacking = {}

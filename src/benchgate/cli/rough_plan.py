@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from benchgate.audit.chain import next_number
 from benchgate.audit.runs import known_runs, pin_command
 from benchgate.cli.next_commands import NextCommands
 from benchgate.errors import counted
@@ -85,5 +86,5 @@ def _first_steps(args: argparse.Namespace, class_path: Path) -> Iterator[str]:
         "next      run what you use today, all cases once, and pin that run. Then plan again: this command says what "
         "your own scores can show, and what a run costs"
     )
-    yield f"          {commands.run} {commands.option}system=SYSTEM {commands.option}baseline=none"
-    yield f"          benchgate pin 1 --task-class {name}{commands.root} --yes"
+    yield f"          {commands.run}{commands.by_gate} {commands.option}system=SYSTEM {commands.option}baseline=none"
+    yield f"          benchgate pin {next_number(runs)} --task-class {name}{commands.root} --yes"
