@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from benchgate.statistics.clusters import spread_of_totals
-from benchgate.statistics.sign_flip import SignFlip, flip_interval, sign_flip
+from benchgate.statistics.sign_flip import SignFlip, above, flip_interval, sign_flip
 from benchgate.statistics.student import TTest, t_test
-from benchgate.statistics.summary import finite_floats, grouped, saturate, summarize
+from benchgate.statistics.summary import finite_floats, grouped, summarize
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -153,6 +153,6 @@ def paired_interval(
 
 def _totals(groups: Sequence[Sequence[float]], shift: float) -> tuple[list[float], int]:
     """Return the sums of x - shift of each group, divided by 2**exponent, so that they cannot overflow."""
-    shifted = [[saturate(x - shift) for x in group] for group in groups]
+    shifted = [above(group, shift) for group in groups]
     exponent = math.frexp(max(abs(x) for group in shifted for x in group))[1]
     return [math.fsum(math.ldexp(x, -exponent) for x in group) for group in shifted], exponent

@@ -106,7 +106,7 @@ def sign_flip(
     if n_resamples < 1:
         message = f"n_resamples is {n_resamples!r}; expected at least 1"
         raise ValueError(message)
-    shifted = [saturate(x - shift) for x in finite_floats(differences, "differences")]
+    shifted = above(finite_floats(differences, "differences"), shift)
     # Divided by the largest magnitude, so that _TIE fits any unit of the scores.
     top = max(map(abs, shifted), default=0.0)
     if top == 0.0:
@@ -139,6 +139,19 @@ def sign_flip(
         n_resamples=tails.drawn,
         seed=seed,
     )
+
+
+def above(values: Sequence[float], null_delta: float) -> list[float]:
+    """Return by how much each value is above the null hypothesis; 0.0 where only rounding separates them."""
+    # A difference of 1/3 is rounded to 13 digits: it is neither a gain nor a loss against 0.3333333333333333.
+    noise = _TIE * max(map(abs, [null_delta, *values]))
+    result: list[float] = []
+    for value in values:
+        distance = saturate(value - null_delta)
+        if abs(distance) <= noise:
+            distance = 0.0
+        result.append(distance)
+    return result
 
 
 def flip_interval(

@@ -74,6 +74,14 @@ def test_gains_without_a_loss_have_the_smallest_p_of_both_kinds(n: int) -> None:
         assert result.half_ties_greater == result.p_greater == 2.0**-n
 
 
+@pytest.mark.parametrize("third", [1 / 3, 0.3333333333333])
+def test_a_rounding_error_against_the_null_is_neither_gain_nor_loss(third: float) -> None:
+    equal = sign_flip([third, third], null_delta=1 / 3)
+    assert equal.half_ties_greater == equal.half_ties_less == 1.0
+    mixed = sign_flip([third, third, third + 0.01], null_delta=1 / 3)
+    assert mixed.half_ties_greater == 0.5
+
+
 scores = st.sampled_from([0.0, 0.25, 1 / 3, 0.5, 2 / 3, 0.75, 1.0])
 
 
