@@ -15,7 +15,8 @@ from pydantic import ValidationError
 from benchgate.aggregate import aggregates
 from benchgate.artifacts.plan import plan_file
 from benchgate.artifacts.run_evidence import views
-from benchgate.artifacts.run_kinds import PlanFile, RunRecord
+from benchgate.artifacts.run_kinds import RunRecord
+from benchgate.artifacts.trial_kinds import PlanFile
 from benchgate.audit.chain import numbered, record_folder
 from benchgate.audit.evidence_copy import write_copy
 from benchgate.cli import main

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchgate import BenchScore
-from benchgate.artifacts.run_kinds import RunRecord, SelectedRecord
+from benchgate.artifacts.run_kinds import RunRecord
+from benchgate.artifacts.trial_kinds import SelectedRecord
 from benchgate.check import check_class
 from benchgate.errors import (
     MAX_MESSAGE,

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from benchgate.artifacts.run_kinds import PlanDigests, PlanFile
+from benchgate.artifacts.trial_kinds import PlanDigests, PlanFile
 from benchgate.cassettes.manifest import CassetteManifest
 from benchgate.errors import PlanChanged
 from benchgate.results.rules import (

@@ -11,7 +11,8 @@ import sys
 import pytest
 
 from benchgate import errors
-from benchgate.artifacts.run_kinds import Head, RunRecord, Subject, TrialFile, case_file_name
+from benchgate.artifacts.run_kinds import RunRecord, Subject
+from benchgate.artifacts.trial_kinds import Head, TrialFile, case_file_name
 from benchgate.audit.chain import GENESIS, numbered
 from benchgate.audit.walk import chain_faults
 from benchgate.cli import main

@@ -13,14 +13,8 @@ from benchgate.artifacts.evidence_kinds import (
     SignificanceReport,
 )
 from benchgate.artifacts.pin import Pin
-from benchgate.artifacts.run_kinds import (
-    Head,
-    PlanFile,
-    PromotionReport,
-    RunRecord,
-    SelectedRecord,
-    TrialFile,
-)
+from benchgate.artifacts.run_kinds import PromotionReport, RunRecord
+from benchgate.artifacts.trial_kinds import Head, PlanFile, SelectedRecord, TrialFile
 from benchgate.cassettes.manifest import CassetteManifest
 
 if TYPE_CHECKING:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from benchgate.artifacts.run_kinds import PlanDigests, PlanFile
+from benchgate.artifacts.trial_kinds import PlanDigests, PlanFile
 from benchgate.wire.model import SCHEMA_VERSION
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from benchgate.artifacts.run_kinds import Replayed, Resumed
+    from benchgate.artifacts.trial_kinds import Replayed, Resumed
     from benchgate.ids import RunPlan
     from benchgate.wire.shard import Shard
 

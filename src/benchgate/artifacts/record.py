@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchgate.artifacts.provenance import Provenance
-    from benchgate.artifacts.run_kinds import PlanFile, Verdict
+    from benchgate.artifacts.run_kinds import Verdict
+    from benchgate.artifacts.trial_kinds import PlanFile
     from benchgate.gates.judge import Judgement
     from benchgate.gates.run_side import RerunBaseline
     from benchgate.models import BenchCase, BenchRunReport

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from pydantic import AwareDatetime
 
-from benchgate.artifacts.run_kinds import Head
+from benchgate.artifacts.trial_kinds import Head
 from benchgate.errors import ArtifactError, Unreadable
 from benchgate.wire.canonical import sha256_hex
 from benchgate.wire.files import read_bytes

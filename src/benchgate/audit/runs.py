@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
 from benchgate.aggregate import outputs_digest
-from benchgate.artifacts.run_kinds import PlanFile, RunRecord
+from benchgate.artifacts.run_kinds import RunRecord
+from benchgate.artifacts.trial_kinds import PlanFile
 from benchgate.audit.chain import LEFT_BY, PLAN_FILE, RECORD_FILE, UNFINISHED, numbered
 from benchgate.errors import ArtifactError, TaskClassNotFound
 from benchgate.models import Part

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from benchgate.artifacts.run_kinds import PlanFile, Replayed, Resumed
+from benchgate.artifacts.trial_kinds import PlanFile, Replayed, Resumed
 from benchgate.audit.chain import EXTENDING, PLAN_FILE
 from benchgate.audit.runs import resumable
 from benchgate.cassettes.manifest import file_faults

@@ -9,7 +9,7 @@ import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from benchgate.artifacts.run_kinds import SelectedRecord, case_file_name
+from benchgate.artifacts.trial_kinds import SelectedRecord, case_file_name
 from benchgate.audit.chain import (
     EXTENDING,
     RECORD_FILE,
@@ -50,7 +50,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchgate.artifacts.record import ChainSlot, Entry
-    from benchgate.artifacts.run_kinds import PlanFile, Verdict
+    from benchgate.artifacts.run_kinds import Verdict
+    from benchgate.artifacts.trial_kinds import PlanFile
     from benchgate.audit.chain import Link
     from benchgate.audit.runs import KnownRun
     from benchgate.audit.sources import Source, Sources

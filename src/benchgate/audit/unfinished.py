@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from benchgate.artifacts.run_kinds import PlanFile
+    from benchgate.artifacts.trial_kinds import PlanFile
     from benchgate.audit.sources import Source, Sources
     from benchgate.wire.holding import Hold
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from benchgate.artifacts.run_kinds import Head
+    from benchgate.artifacts.trial_kinds import Head
     from benchgate.audit.chain import Link
 
 

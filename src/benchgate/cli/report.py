@@ -68,7 +68,7 @@ def _execute(args: argparse.Namespace) -> int:
 
 def _sheet(args: argparse.Namespace) -> int:
     """Print outputs without a label, half of a run and half of its baseline, and not which are whose."""
-    from benchgate.artifacts.run_kinds import TrialFile
+    from benchgate.artifacts.trial_kinds import TrialFile
     from benchgate.audit.runs import chosen, class_runs
     from benchgate.cassettes.manifest import FOLDER, MANIFEST
     from benchgate.gates.labels import read_labels

@@ -18,7 +18,7 @@ from benchgate.options.kinds import NATURAL
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
-    from benchgate.artifacts.run_kinds import Head
+    from benchgate.artifacts.trial_kinds import Head
     from benchgate.cli.options import Parsers
     from benchgate.verify.against_bench import Terms
     from benchgate.verify.verification import ClassVerification
@@ -101,7 +101,7 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
 
 
 def _head(text: str) -> tuple[str, Head]:
-    from benchgate.artifacts.run_kinds import Head
+    from benchgate.artifacts.trial_kinds import Head
     from benchgate.wire.model import SCHEMA_VERSION
 
     match = HEAD_FORM.fullmatch(text)

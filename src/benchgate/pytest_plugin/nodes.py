@@ -230,7 +230,7 @@ class CaseItem(_HookedAtCases, pytest.Item):
         if record.result.passed:
             return
         from benchgate.aggregate import is_capped
-        from benchgate.artifacts.run_kinds import case_file_name
+        from benchgate.artifacts.trial_kinds import case_file_name
 
         if is_capped(record.result):
             raise pytest.skip.Exception(str(record.result.detail), _use_item_location=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from benchgate.artifacts.run_kinds import Replayed
+from benchgate.artifacts.trial_kinds import Replayed
 from benchgate.audit.chain import RECORD_FILE
 from benchgate.audit.runs import run_of_class
 from benchgate.audit.sources import Source

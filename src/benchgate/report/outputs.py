@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from itertools import accumulate, islice
 from typing import TYPE_CHECKING, Any, Final
 
-from benchgate.artifacts.run_kinds import TrialFile
+from benchgate.artifacts.trial_kinds import TrialFile
 from benchgate.audit.runs import read_record
 from benchgate.errors import Unreadable, counted
 from benchgate.gates.run_side import BaselineFacts

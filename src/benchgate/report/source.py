@@ -13,7 +13,8 @@ from benchgate.artifacts.evidence_kinds import (
     SafetyReport,
     SignificanceReport,
 )
-from benchgate.artifacts.run_kinds import PromotionReport, RunRecord, SelectedRecord
+from benchgate.artifacts.run_kinds import PromotionReport, RunRecord
+from benchgate.artifacts.trial_kinds import SelectedRecord
 from benchgate.audit.chain import RECORD_FILE
 from benchgate.errors import ArtifactError, Unreadable
 from benchgate.gates.conditions import REJECTING

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from benchgate.aggregate import INCOMPLETE, cost_of
-from benchgate.artifacts.run_kinds import TrialFile
+from benchgate.artifacts.trial_kinds import TrialFile
 from benchgate.errors import Unreadable
 from benchgate.results.whole_files import add_whole, read_whole
 from benchgate.trials.executor import TrialRecord

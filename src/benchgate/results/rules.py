@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from benchgate.artifacts.run_kinds import PlanFile
+    from benchgate.artifacts.trial_kinds import PlanFile
     from benchgate.ids import RunPlan
 
     Plan = PlanFile | CassetteManifest | RunPlan

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchgate.artifacts.record import RunTerms
-    from benchgate.artifacts.run_kinds import PlanFile
+    from benchgate.artifacts.trial_kinds import PlanFile
     from benchgate.audit.store import Published
     from benchgate.gates.baseline import Baseline
     from benchgate.gates.judge import Gate, Judgement

@@ -8,7 +8,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from benchgate.aggregate import STOP, case_figures, irregular, mean
-from benchgate.artifacts.run_kinds import SelectedRecord
+from benchgate.artifacts.trial_kinds import SelectedRecord
 from benchgate.audit.runs import parts_of, read_record
 from benchgate.audit.store import RunStore, unfinished_name
 from benchgate.errors import counted, listed

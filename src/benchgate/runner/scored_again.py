@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from benchgate.artifacts.run_kinds import PlanFile
+    from benchgate.artifacts.trial_kinds import PlanFile
     from benchgate.audit.sources import Source
     from benchgate.models import Side, TrialResult
     from benchgate.results.rules import Rule

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from benchgate.artifacts.run_kinds import PlanFile
+from benchgate.artifacts.trial_kinds import PlanFile
 from benchgate.audit.chain import PLAN_FILE, record_folder
 from benchgate.errors import EvalError, brief, counted, few
 from benchgate.gates.baseline import FILE_NAME, PIN_FILE, RERUN, rank, read_baseline

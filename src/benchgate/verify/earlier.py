@@ -5,7 +5,7 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from benchgate.artifacts.run_kinds import PlanFile, case_file_name
+from benchgate.artifacts.trial_kinds import PlanFile, case_file_name
 from benchgate.audit.chain import PLAN_FILE, RECORD_FILE
 from benchgate.audit.runs import parts_of
 from benchgate.errors import few
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from benchgate.artifacts.run_kinds import Replayed, RunRecord
+    from benchgate.artifacts.run_kinds import RunRecord
+    from benchgate.artifacts.trial_kinds import Replayed
 
 
 class ChainRecord(NamedTuple):

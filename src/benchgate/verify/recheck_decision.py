@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from benchgate.artifacts.run_kinds import case_file_name
+from benchgate.artifacts.trial_kinds import case_file_name
 from benchgate.gates.baseline import read_baseline
 from benchgate.gates.decide import decide
 from benchgate.gates.rules import RULES

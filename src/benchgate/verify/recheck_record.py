@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.aggregate import aggregates, irregular, set_aside, stopped_early
 from benchgate.artifacts.plan import plan_file
-from benchgate.artifacts.run_kinds import PlanFile, RunRecord, TrialFile, case_file_name
+from benchgate.artifacts.trial_kinds import PlanFile, TrialFile, case_file_name
 from benchgate.audit.chain import PLAN_FILE
 from benchgate.errors import Unreadable, few
 from benchgate.ids import RunPlan, run_id, suite_version, trial_seed
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
+    from benchgate.artifacts.run_kinds import RunRecord
     from benchgate.models import BenchRunReport, Side
 
 

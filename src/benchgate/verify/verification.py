@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from benchgate.artifacts.run_kinds import Head
+    from benchgate.artifacts.trial_kinds import Head
     from benchgate.gates.looks import RecordedLook
     from benchgate.looks.tally import Counted
 
