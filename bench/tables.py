@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from benchgate.errors import EvalError
-from benchgate.gates.baseline import FILE_NAME, read_baseline
+from benchgate.gates.baseline import read_baseline
+from benchgate.gates.choice import FILE_NAME
 from benchgate.gates.policy import load_run_table
 from benchgate.loader.task_class import class_folders
 from benchgate.runner.run import run_class

@@ -13,7 +13,8 @@ import pytest
 from benchgate.cli import main
 from benchgate.errors import ArtifactError, EvalError, PolicyError
 from benchgate.gates import weigh
-from benchgate.gates.baseline import choose_baseline, read_baseline
+from benchgate.gates.baseline import read_baseline
+from benchgate.gates.choice import choose_baseline
 from benchgate.gates.exit_status import HELD
 from benchgate.gates.facts import RunFacts
 from benchgate.gates.judge import FinishedRun, judge

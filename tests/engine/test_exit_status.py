@@ -8,7 +8,7 @@ import pytest
 
 from benchgate.cli import main
 from benchgate.errors import PolicyError, SystemUnavailable
-from benchgate.gates.baseline import BaselineChoice
+from benchgate.gates.choice import BaselineChoice
 from benchgate.gates.decision import CheckpointPromotionDecision
 from benchgate.gates.exit_status import HELD, failures
 

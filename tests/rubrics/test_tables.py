@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from benchgate import run_eval
-from benchgate.gates.baseline import FILE_NAME, read_baseline
+from benchgate.gates.baseline import read_baseline
+from benchgate.gates.choice import FILE_NAME
 from benchgate.testing import load_cases
 
 BENCH = Path(__file__).parents[2] / "bench"

@@ -27,7 +27,7 @@ from benchgate.errors import (
     Unreadable,
     brief,
 )
-from benchgate.gates.baseline import choose_baseline
+from benchgate.gates.choice import choose_baseline
 from benchgate.gates.policy import make_policy
 from benchgate.interop.vectors import read_scores
 from benchgate.loader.case_folder import case_folders, read_case, shown_name

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import AwareDatetime, Field
 
 from benchgate.errors import ArtifactError, counted
-from benchgate.gates.baseline import PIN_FILE
+from benchgate.gates.choice import PIN_FILE
 from benchgate.gates.decision import Outcome
 from benchgate.wire.files import read_bytes
 from benchgate.wire.holding import hold

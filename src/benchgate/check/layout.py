@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Final
 
 from benchgate.check.problem import Problem
-from benchgate.gates.baseline import PIN_FILE
+from benchgate.gates.choice import PIN_FILE
 from benchgate.gates.labels import LABELS
 from benchgate.loader.case_folder import CASE_FILE
 from benchgate.loader.task_class import class_folders

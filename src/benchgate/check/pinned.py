@@ -9,7 +9,8 @@ from benchgate.artifacts.pin import Pin, stated
 from benchgate.artifacts.run_kinds import RunRecord
 from benchgate.check.problem import Problem
 from benchgate.errors import RegistrationError, Unreadable
-from benchgate.gates.baseline import FILE_NAME, PIN_FILE, read_baseline
+from benchgate.gates.baseline import read_baseline
+from benchgate.gates.choice import FILE_NAME, PIN_FILE
 from benchgate.loader.case_folder import retired_cases
 from benchgate.loader.observer import observer_digest
 from benchgate.loader.rubric_source import rubric_digest

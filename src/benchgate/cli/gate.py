@@ -165,7 +165,8 @@ def _refuse_inside(baseline: Path, candidate: Path) -> None:
 
 
 def _gate_records(args: argparse.Namespace, first: Path, second: Path) -> int:
-    from benchgate.gates.baseline import BaselineChoice, read_baseline, read_policy_of
+    from benchgate.gates.baseline import read_baseline, read_policy_of
+    from benchgate.gates.choice import BaselineChoice
     from benchgate.gates.facts import RunFacts
     from benchgate.gates.judge import FinishedRun, judge
     from benchgate.gates.policy import defaults_of

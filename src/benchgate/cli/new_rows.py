@@ -232,7 +232,7 @@ def _of_baseline(class_path: Path) -> Iterator[str]:
     """Yield what the pinned baseline lacks, and the command that mends it."""
     from benchgate.artifacts.run_kinds import RunRecord
     from benchgate.cli.pin import run_of_baseline
-    from benchgate.gates.baseline import FILE_NAME
+    from benchgate.gates.choice import FILE_NAME
     from benchgate.loader.case_folder import case_folders
 
     record = RunRecord.read_or_none(class_path / FILE_NAME)

@@ -78,7 +78,7 @@ def _extend(args: argparse.Namespace) -> int:
     """Have the system of the baseline run on new cases, as it ran on the others, and pin that run."""
     from benchgate.artifacts.run_kinds import RunRecord
     from benchgate.check.cases import read_cases
-    from benchgate.gates.baseline import FILE_NAME, choose_baseline
+    from benchgate.gates.choice import FILE_NAME, choose_baseline
     from benchgate.loader.task_class import class_folder
     from benchgate.verify.pinnable import doubts, extended_records, objections
 
@@ -118,7 +118,7 @@ def run_of_baseline(out: Path, class_path: Path, record: RunRecord) -> KnownRun:
     :raises ArtifactError: it is not in the output folder.
     """
     from benchgate.audit.runs import run_of_class
-    from benchgate.gates.baseline import FILE_NAME
+    from benchgate.gates.choice import FILE_NAME
 
     with suppress(ArtifactError):
         run = run_of_class(out, class_path.name, str(record.seq))
@@ -195,7 +195,7 @@ def _pin_record(
     from benchgate.artifacts.run_kinds import RunRecord
     from benchgate.audit.chain import RECORD_FILE
     from benchgate.check.pinned import pin_of
-    from benchgate.gates.baseline import FILE_NAME, PIN_FILE
+    from benchgate.gates.choice import FILE_NAME, PIN_FILE
     from benchgate.report.baselines import pin_lines, sentence
     from benchgate.verify.pinnable import doubts, extended_pins, extended_records, unchecked
     from benchgate.wire import clock

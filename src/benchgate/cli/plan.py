@@ -68,7 +68,8 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
 def _execute(args: argparse.Namespace) -> int:
     """Print what a run can show; 2 if the baseline cannot be used, 1 if the class is unknown."""
     from benchgate.cli.rough_plan import rough_plan
-    from benchgate.gates.baseline import FILE_NAME, arm
+    from benchgate.gates.baseline import arm
+    from benchgate.gates.choice import FILE_NAME
     from benchgate.gates.forecast import forecast
     from benchgate.loader.task_class import class_folder
 
@@ -114,7 +115,8 @@ def _next(planned: Planned, outlook: Forecast, args: argparse.Namespace) -> str:
 
 def _of_class(args: argparse.Namespace) -> tuple[Baseline, GatePolicy, int]:
     """Return the baseline of a class, its policy and its number of trials."""
-    from benchgate.gates.baseline import FILE_NAME, read_baseline
+    from benchgate.gates.baseline import read_baseline
+    from benchgate.gates.choice import FILE_NAME
     from benchgate.gates.policy import load_policy, load_run_table, parse_options
     from benchgate.loader.task_class import class_folder
     from benchgate.sentences.says import joined

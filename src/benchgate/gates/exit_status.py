@@ -12,7 +12,7 @@ from benchgate.sentences.says import says
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from benchgate.gates.baseline import BaselineChoice
+    from benchgate.gates.choice import BaselineChoice
     from benchgate.gates.decision import CheckpointPromotionDecision, Outcome
     from benchgate.models import BenchRunReport
     from benchgate.sentences.says import Says

@@ -15,7 +15,8 @@ from benchgate.sentences.says import clauses, says
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from benchgate.gates.baseline import Baseline, BaselineChoice
+    from benchgate.gates.baseline import Baseline
+    from benchgate.gates.choice import BaselineChoice
     from benchgate.gates.decide import Decided
     from benchgate.gates.decision import CheckpointPromotionDecision
     from benchgate.gates.facts import RunFacts

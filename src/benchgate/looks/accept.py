@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from benchgate.aggregate import mean
 from benchgate.errors import EvalError, counted, excerpt
-from benchgate.gates.baseline import BaselineChoice, baseline_beside
+from benchgate.gates.baseline import baseline_beside
+from benchgate.gates.choice import BaselineChoice
 from benchgate.gates.decide import decide
 from benchgate.gates.facts import RunFacts, VectorFacts
 from benchgate.gates.figures import Arm

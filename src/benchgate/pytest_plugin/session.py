@@ -16,7 +16,7 @@ import pytest
 from benchgate.audit.chain import UNFINISHED
 from benchgate.audit.store import shard_folder, unfinished_name
 from benchgate.errors import BenchCaseLoadError, EvalError, Unreadable, printable
-from benchgate.gates.baseline import rerun_system
+from benchgate.gates.choice import rerun_system
 from benchgate.loader.imports import bench_package
 from benchgate.loader.loaded_class import LoadedClass, load_class
 from benchgate.pytest_plugin.item_outcome import Obstacle

@@ -11,7 +11,7 @@ import pytest
 
 from benchgate.audit.runs import page_command, pin_command
 from benchgate.errors import counted, printable
-from benchgate.gates.baseline import RERUN
+from benchgate.gates.choice import RERUN
 from benchgate.gates.exit_status import HELD
 from benchgate.options.places import misspelled
 from benchgate.pytest_plugin.item_outcome import OF_BASELINE

@@ -8,7 +8,8 @@ from benchgate.artifacts.pin import gate_said
 from benchgate.artifacts.run_kinds import RunRecord
 from benchgate.check.pinned import pin_of
 from benchgate.errors import Unreadable, counted
-from benchgate.gates.baseline import FILE_NAME, arm
+from benchgate.gates.baseline import arm
+from benchgate.gates.choice import FILE_NAME
 from benchgate.gates.run_diff import changes
 from benchgate.gates.unscored import too_many, unscored_baseline
 from benchgate.report.history import past_runs

@@ -18,7 +18,8 @@ from benchgate.artifacts.plan import plan_file
 from benchgate.artifacts.provenance import Provenance
 from benchgate.audit.store import RunStore
 from benchgate.errors import ArtifactError, EvalError, TierFileError, few
-from benchgate.gates.baseline import MAX_AGE, baseline_notes, read_baseline
+from benchgate.gates.baseline import baseline_notes, read_baseline
+from benchgate.gates.choice import MAX_AGE
 from benchgate.gates.unscored import incompleteness
 from benchgate.ids import TrialKey, system_digest, trial_seed
 from benchgate.looks.chain import ChainLooks

@@ -12,7 +12,8 @@ from benchgate.artifacts.trial_kinds import SelectedRecord
 from benchgate.audit.runs import parts_of, read_record
 from benchgate.audit.store import RunStore, unfinished_name
 from benchgate.errors import counted, listed
-from benchgate.gates.baseline import BaselineChoice, arm, baseline_beside
+from benchgate.gates.baseline import arm, baseline_beside
+from benchgate.gates.choice import BaselineChoice
 from benchgate.gates.facts import RunFacts
 from benchgate.gates.judge import FinishedRun, judge
 from benchgate.gates.labels import Observing, seen_in

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from benchgate.audit.sources import read_shard
 from benchgate.audit.store import unfinished_name
 from benchgate.errors import ArtifactError
-from benchgate.gates.baseline import RERUN
+from benchgate.gates.choice import RERUN
 from benchgate.loader.imports import bench_package
 from benchgate.loader.loaded_class import load_class
 from benchgate.registry import TaskClassRegistry

@@ -13,7 +13,7 @@ from benchgate.audit.runs import run_of_class
 from benchgate.audit.sources import extended, nothing, own_shard, resumed, shards
 from benchgate.audit.store import shard_folder, unfinished_name
 from benchgate.errors import ArtifactError, EvalError
-from benchgate.gates.baseline import choose_baseline, rerun_system
+from benchgate.gates.choice import choose_baseline, rerun_system
 from benchgate.gates.labels import Label, read_labels
 from benchgate.gates.policy import parse_options
 from benchgate.loader.observer import ClassObserver, never
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from benchgate.audit.runs import KnownRun
     from benchgate.audit.sources import Sources
-    from benchgate.gates.baseline import BaselineChoice
+    from benchgate.gates.choice import BaselineChoice
     from benchgate.gates.exit_status import ExitRule
     from benchgate.ids import RunPlan
     from benchgate.isolation.isolated import Isolated

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, Final
 from benchgate.artifacts.trial_kinds import PlanFile
 from benchgate.audit.chain import PLAN_FILE, record_folder
 from benchgate.errors import EvalError, brief, counted, few
-from benchgate.gates.baseline import FILE_NAME, PIN_FILE, RERUN, rank, read_baseline
+from benchgate.gates.baseline import rank, read_baseline
 from benchgate.gates.case_labels import labels_of, relabelled
+from benchgate.gates.choice import FILE_NAME, PIN_FILE, RERUN
 from benchgate.gates.labels import LABELS, read_labels
 from benchgate.gates.policy import load_policy, load_run_table, log_policy, make_policy
 from benchgate.gates.run_side import BaselineFacts

@@ -9,7 +9,8 @@ from benchgate.artifacts.run_kinds import RunRecord
 from benchgate.audit.chain import RECORD_FILE, numbered
 from benchgate.check.cases import read_cases
 from benchgate.check.pinned import differences
-from benchgate.gates.baseline import FILE_NAME, PIN_FILE, read_baseline
+from benchgate.gates.baseline import read_baseline
+from benchgate.gates.choice import FILE_NAME, PIN_FILE
 from benchgate.gates.decision import PREFIX
 from benchgate.gates.rules import not_computed
 from benchgate.verify.verification import verify_class

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from benchgate.artifacts.pin import Pin, stated
 from benchgate.artifacts.run_kinds import RunRecord
 from benchgate.cassettes.manifest import CassetteManifest, file_faults
-from benchgate.gates.baseline import FILE_NAME
+from benchgate.gates.choice import FILE_NAME
 from benchgate.gates.rules import RULES
 from benchgate.verify.agreement import plain, same
 from benchgate.verify.evidence import held

@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from benchgate.aggregate import build_report
-from benchgate.gates.baseline import BaselineChoice, arm, baseline_beside
+from benchgate.gates.baseline import arm, baseline_beside
+from benchgate.gates.choice import BaselineChoice
 from benchgate.gates.comparison import VectorComparison
 from benchgate.gates.conditions import next_step
 from benchgate.gates.decide import decide
