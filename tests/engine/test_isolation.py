@@ -284,7 +284,8 @@ def test_a_supervisor_that_is_killed_takes_its_trial_with_it(bench, run, tmp_pat
 
 FORGED = """
     import ctypes, json, os
-    from benchgate.trials.calls import TOLD, Told
+    from benchgate.isolation.messages import TOLD
+    from benchgate.trials.calls import Told
     channel = next(n for n in range(3, 99) if os.path.exists(f"/proc/self/fd/{n}"))
     forged = None
     FORGERIES

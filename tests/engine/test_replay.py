@@ -20,7 +20,6 @@ from benchgate.errors import (
 )
 from benchgate.loader.case_folder import read_case
 from benchgate.results import rules
-from benchgate.runner import settings as settings_module
 from benchgate.wire.shard import Shard
 
 SYSTEM = """
@@ -607,9 +606,7 @@ def by_rule(monkeypatch):
     """Return a function that adds a way to take over what was recorded."""
 
     def add(option, rule):
-        table = {**rules.RECORDED, option: rule}
-        monkeypatch.setattr(rules, "RECORDED", table)
-        monkeypatch.setattr(settings_module, "RECORDED", table)
+        monkeypatch.setattr(rules, "RECORDED", {**rules.RECORDED, option: rule})
 
     return add
 

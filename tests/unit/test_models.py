@@ -19,8 +19,9 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from benchgate.ids import trial_seed
+from benchgate.isolation.messages import TOLD
 from benchgate.models import BenchCase, BenchScore, FailureMode, TrialResult
-from benchgate.trials.calls import TOLD, Told
+from benchgate.trials.calls import Told
 from benchgate.trials.executor import TrialRecord
 from benchgate.wire.frozen import freeze_json, thaw_json
 from benchgate.wire.model import WireModel, banned_token

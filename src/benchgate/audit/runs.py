@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
 from benchgate.aggregate import outputs_digest
-from benchgate.artifacts.run_kinds import RunRecord
 from benchgate.artifacts.trial_kinds import PlanFile
 from benchgate.audit.chain import LEFT_BY, PLAN_FILE, RECORD_FILE, UNFINISHED, numbered
 from benchgate.errors import ArtifactError, TaskClassNotFound
@@ -19,6 +18,8 @@ from benchgate.wire.holding import is_held
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from benchgate.artifacts.run_kinds import RunRecord
 
 State = Literal["complete", "incomplete", "resumed", "unrecorded", "running", "unreadable"]
 RESUMABLE: Final = frozenset({"incomplete", "unrecorded"})
@@ -77,11 +78,15 @@ class KnownRun:
 
 def read_record(folder: Path) -> RunRecord | None:
     """Return the record in a folder, ``None`` if it cannot be read."""
+    from benchgate.artifacts.run_kinds import RunRecord
+
     return RunRecord.read_or_none(folder / RECORD_FILE)
 
 
 def parts_of(folder: Path) -> tuple[Part, ...]:
     """Return what a run was extended from that extends the one in a folder; errors as of reading its record."""
+    from benchgate.artifacts.run_kinds import RunRecord
+
     record, sha256 = RunRecord.read_digested(folder / RECORD_FILE, "record")
     at = outputs_digest(record.report) or record.report.run_id
     last = Part(sha256=sha256, finished_at=record.finished_at, counted_by=at)

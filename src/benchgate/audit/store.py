@@ -1,4 +1,8 @@
-"""Writes the output folder: each trial as it ends, and at the end the record with its evidence."""
+"""
+Writes the output folder: each trial as it ends, and at the end the record with its evidence.
+
+What only a run needs that is recorded is imported where it is used: an editor runs one case, and waits for it.
+"""
 
 from __future__ import annotations
 
@@ -19,10 +23,6 @@ from benchgate.audit.chain import (
     record_folder,
     write_head,
 )
-from benchgate.audit.evidence_copy import write_copy
-from benchgate.audit.sources import nothing
-from benchgate.audit.unfinished import begin, begin_shard, remove_left
-from benchgate.audit.walk import chain_faults
 from benchgate.errors import ArtifactError, counted
 from benchgate.ids import TrialKey
 from benchgate.results.folder import Results
@@ -144,29 +144,42 @@ class RunStore:
         self._held: Hold | None = None
         self.is_closed = False
 
-    def open(self, plan: PlanFile, find: Sources = nothing) -> list[str]:
+    def open_selected(self) -> list[str]:
         """
-        Make the folders, and fail now if the run could not be recorded at its end.
+        Make the folder of a part of the cases, in the place of the last one.
 
-        :param find: returns the results that are there already.
+        :returns: warnings.
+        :raises ArtifactError: not writable, open to every user, or redirected by a link.
+        """
+        check_writable(self._out)
+        warnings = self._check_folders()
+        shutil.rmtree(self.folder, ignore_errors=True)
+        make_folder(self.folder / "cases")
+        return warnings
+
+    def open(self, plan: PlanFile, find: Sources | None = None) -> list[str]:
+        """
+        Make the folder of a full run or of a shard, and fail now if it could not be recorded at its end.
+
+        :param find: returns the results that are there already; ``None``: nobody looks for any.
         :returns: warnings.
         :raises ArtifactError: not writable, open to every user, redirected by a link, the chain is damaged, the run
             cannot be resumed, or it has more trials than a record.
         """
+        from benchgate.audit.sources import nothing
+        from benchgate.audit.unfinished import begin, begin_shard, remove_left
+
         self._check_size(plan)
         check_writable(self._out)
         warnings = self._check_folders()
-        if self._scope == "full":
-            make_folder(self._runs)
-            with locked(self._runs):
-                self._end()
-                remove_left(self.folder)
-                self._took(begin(self.folder, plan, find))
-        elif self._shard is not None:
-            self._took(begin_shard(self.folder, plan, find))
-        else:
-            shutil.rmtree(self.folder, ignore_errors=True)
-            make_folder(self.folder / "cases")
+        if self._shard is not None:
+            self._took(begin_shard(self.folder, plan, find or nothing))
+            return warnings
+        make_folder(self._runs)
+        with locked(self._runs):
+            self._end()
+            remove_left(self.folder)
+            self._took(begin(self.folder, plan, find or nothing))
         return warnings
 
     def _took(self, begun: Begun) -> None:
@@ -180,8 +193,6 @@ class RunStore:
         if self._shard is not None:
             # At least: the cases are dealt out in turn, and this shard has so many of them.
             cases = (cases - 1) * self._shard.total + self._shard.number
-        elif self._scope != "full":
-            return
         sides = len(plan.sides)
         trials = cases * plan.trial_count * sides
         if trials <= MAX_DIGESTS:
@@ -272,6 +283,8 @@ class RunStore:
         :param build: makes the record once its place in the chain is known; called under the chain's lock.
         :raises ArtifactError: a file cannot be written, or the chain is damaged; old files are intact.
         """
+        from benchgate.audit.evidence_copy import write_copy
+
         self._check_folders()  # again: the run may have taken hours
         self._settle_trials(reports)
         with locked(self._runs):
@@ -310,10 +323,13 @@ class RunStore:
             self._held.close()
 
     def _end(self) -> Link:
+        from benchgate.audit.evidence_copy import write_copy
+
         return read_end(self._runs, lambda folder: write_copy(self._copy, folder))
 
     def _slot(self, end: Link) -> ChainSlot:
         from benchgate.artifacts.record import ChainSlot
+        from benchgate.audit.walk import chain_faults
 
         if self.plan is None:
             raise ArtifactError(self.folder, "only a full run has a record")

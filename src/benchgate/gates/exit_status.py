@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Literal
 
 from benchgate.aggregate import INCOMPLETE
-from benchgate.gates.blockers import blocking
 from benchgate.gates.unscored import incompleteness
 from benchgate.sentences.says import says
 
@@ -46,6 +45,8 @@ def failures(
     if outcome == "reject" and choice.binding:
         yield says("exit.reject")
     if report.block_severity_failure_modes:
+        from benchgate.gates.blockers import blocking
+
         yield says("exit.block", modes=blocking(report))
     if not report.complete and not report.stopped:
         yield says("exit.incomplete", parts=incompleteness(report))

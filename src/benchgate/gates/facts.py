@@ -12,7 +12,6 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Final
 
 from benchgate.gates.rules import RULES
-from benchgate.gates.run_side import RerunBaseline
 
 if TYPE_CHECKING:
     from benchgate.gates.decision import Blocker, Objection
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from benchgate.gates.labels import Label
     from benchgate.gates.looks import Look, RecordedLook
     from benchgate.gates.policy import GatePolicy
-    from benchgate.gates.run_side import BaselineFacts
+    from benchgate.gates.run_side import BaselineFacts, RerunBaseline
     from benchgate.models import BenchRunReport
     from benchgate.training.episodes import Episode
 
@@ -85,6 +84,10 @@ class RunFacts(Facts):
     @property
     def beside(self) -> BenchRunReport | None:
         """The report of a baseline that ran in the same session, or of its log; ``None`` if there is none."""
+        if self.baseline is None:
+            return None
+        from benchgate.gates.run_side import RerunBaseline
+
         if isinstance(self.baseline, RerunBaseline):
             return self.baseline.report
         return None

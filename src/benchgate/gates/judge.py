@@ -6,9 +6,7 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from benchgate.gates.decision import Objection
 from benchgate.gates.exit_status import HELD, ExitRule, failures
-from benchgate.gates.run_diff import changes
 from benchgate.gates.unscored import incompleteness
 from benchgate.sentences.says import clauses, says
 
@@ -18,7 +16,7 @@ if TYPE_CHECKING:
     from benchgate.gates.baseline import Baseline
     from benchgate.gates.choice import BaselineChoice
     from benchgate.gates.decide import Decided
-    from benchgate.gates.decision import CheckpointPromotionDecision
+    from benchgate.gates.decision import CheckpointPromotionDecision, Objection
     from benchgate.gates.facts import RunFacts
     from benchgate.gates.figures import Figures
     from benchgate.gates.looks import RecordedLook
@@ -230,6 +228,8 @@ def _changes(run: FinishedRun) -> RunChanges | None:
     """Return the changes case by case, even if the two runs cannot be compared as a whole."""
     if run.before is None or run.before.task_class != run.report.task_class:
         return None
+    from benchgate.gates.run_diff import changes
+
     return changes(run.before, run.report)
 
 
@@ -289,6 +289,8 @@ def _opinions(
     gates: Iterable[Gate],
 ) -> Opinions:
     """Return what further gates say of a run."""
+    from benchgate.gates.decision import Objection
+
     objections: list[Objection] = []
     broken: list[Objection] = []
     for gate in gates:

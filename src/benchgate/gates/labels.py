@@ -11,7 +11,6 @@ from pydantic import AwareDatetime, BeforeValidator, Field, model_validator
 from benchgate.aggregate import mean
 from benchgate.errors import LocatedError
 from benchgate.sentences.says import parts, says
-from benchgate.statistics.bounds import gaffke_lower, gaffke_upper, mover_gaffke
 from benchgate.wire.files import MAX_TREE_BYTES
 from benchgate.wire.model import Count, Name, Sha256, Text, UnitInterval, WireModel
 from benchgate.wire.plain import listed
@@ -163,11 +162,15 @@ class _Sample:
     @property
     def lower(self) -> float:
         """Exact lower bound of the mean."""
+        from benchgate.statistics.bounds import gaffke_lower
+
         return gaffke_lower(self.values, self.sources, confidence=LEVEL, low=self.low)
 
     @property
     def upper(self) -> float:
         """Exact upper bound of the mean."""
+        from benchgate.statistics.bounds import gaffke_upper
+
         return gaffke_upper(self.values, self.sources, confidence=LEVEL, low=self.low)
 
 
@@ -277,6 +280,8 @@ def _bias(before: _Sample, after: _Sample) -> Iterator[tuple[str, Says]]:
     """Yield that the observer's errors favour one side, if enough outputs of both are labelled to show it."""
     if len(before.values) < FROM or len(after.values) < FROM:
         return
+    from benchgate.statistics.bounds import mover_gaffke
+
     low, high = mover_gaffke(
         before.values,
         after.values,

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from benchgate.aggregate import mean
 from benchgate.sentences.says import says
-from benchgate.statistics.paired import paired_differences
-from benchgate.statistics.summary import summarize
 
 if TYPE_CHECKING:
     from benchgate.gates.figures import Arm, Figures
@@ -116,6 +114,8 @@ def _noise(before: Arm, after: Arm) -> Noise | None:
 
 def _within(rows: Rows) -> float | None:
     """Return the variance of a trial around the mean of its case; ``None`` if no case has two."""
+    from benchgate.statistics.summary import summarize
+
     variances = [summarize(row).variance for row in rows if len(row) > 1]
     known = [variance for variance in variances if variance is not None]
     if not known:
@@ -129,6 +129,9 @@ def _per_trial(rows: Rows) -> float:
 
 def _variance(before: Arm, after: Arm) -> float | None:
     """Return the variance of a case's difference; where cases cannot be paired, of one case of each side."""
+    from benchgate.statistics.paired import paired_differences
+    from benchgate.statistics.summary import summarize
+
     pairs = before.paired_with(after)
     if pairs:
         differences = paired_differences(

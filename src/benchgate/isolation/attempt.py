@@ -17,11 +17,11 @@ from benchgate.cassettes.shelf import ClassCassettes
 from benchgate.errors import EvalError
 from benchgate.isolation import place
 from benchgate.isolation.descendants import forked, keep_open
-from benchgate.isolation.messages import IMPORT, OBSERVER, RUBRIC, Job, Start
+from benchgate.isolation.messages import IMPORT, OBSERVER, RUBRIC, TOLD, Job, Start
 from benchgate.isolation.sandbox import OF_THE_MACHINE, restrict_files
 from benchgate.live.loop import SessionLoop
 from benchgate.models import BenchCase
-from benchgate.trials.calls import TOLD, CallsHere, Told
+from benchgate.trials.calls import CallsHere, Told
 from benchgate.trials.time_limit import alarm
 from benchgate.trials.trial import contained
 from benchgate.trials.trial_http import HttpTerms, TrialHttp

@@ -11,10 +11,10 @@ from contextlib import suppress
 from dataclasses import asdict
 from typing import IO, TYPE_CHECKING, Final
 
-from benchgate.isolation.messages import RUBRIC, End, receive
+from benchgate.isolation.messages import RUBRIC, TOLD, End, receive
 from benchgate.live.prints import MAX_PRINTED
 from benchgate.models import FailureMode
-from benchgate.trials.calls import TOLD, Told
+from benchgate.trials.calls import Told
 from benchgate.wire.parsing import read_json
 from benchgate.wire.plain import MAX_OUTPUT_BYTES
 from benchgate.wire.usage import Usage

@@ -6,6 +6,10 @@ import json
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from pydantic import TypeAdapter
+
+from benchgate.trials.calls import Told
+
 if TYPE_CHECKING:
     import socket
     from collections.abc import Mapping
@@ -18,6 +22,9 @@ IMPORT: Final = "import"
 
 MOST_BYTES: Final = 60_000
 """Bytes of a message."""
+
+TOLD: Final = TypeAdapter(Told)
+"""Writes and reads what came of a call as JSON."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

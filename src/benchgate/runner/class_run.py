@@ -10,23 +10,18 @@ from __future__ import annotations
 import os
 import sys
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Final
 
 from benchgate.aggregate import INCOMPLETE, cost_of, set_aside
-from benchgate.artifacts.plan import plan_file
-from benchgate.artifacts.provenance import Provenance
 from benchgate.audit.store import RunStore
 from benchgate.errors import ArtifactError, EvalError, TierFileError, few
-from benchgate.gates.baseline import baseline_notes, read_baseline
 from benchgate.gates.choice import MAX_AGE
 from benchgate.gates.unscored import incompleteness
 from benchgate.ids import TrialKey, system_digest, trial_seed
-from benchgate.looks.chain import ChainLooks
 from benchgate.promotion.tiers import TIER_FILE, TierConfig
 from benchgate.results.folder import Results
 from benchgate.runner.judging import finished_run, floor_notes, judged, publish, stopping
-from benchgate.runner.scored_again import score_again
 from benchgate.runner.settings import check_run, set_scope
 from benchgate.trials.planned import PlannedTrials
 from benchgate.wire import clock
@@ -37,12 +32,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
+    from benchgate.artifacts.provenance import Provenance
     from benchgate.artifacts.record import RunTerms
     from benchgate.artifacts.trial_kinds import PlanFile
     from benchgate.audit.store import Published
     from benchgate.gates.baseline import Baseline
     from benchgate.gates.judge import Gate, Judgement
     from benchgate.ids import RunPlan
+    from benchgate.looks.chain import ChainLooks
+    from benchgate.looks.tally import Counted, Looked
     from benchgate.models import Side, TrialResult
     from benchgate.runner.settings import Grounds, RunRequest
     from benchgate.trials.executor import TrialRecord
@@ -61,8 +59,11 @@ class ClassRun:
     ``judgement`` is there once it is finished, ``published`` and ``recorded``, the folder of its cassette, once they
     are written. ``problems`` say what could not be judged or written, and fail the session; ``warnings`` and
     ``tier_problem`` fail nothing. ``store`` is ``None`` if nothing is to be written, and closed once writing failed.
-    ``stopped`` says why no other trial is to begin; it is empty until then.
+    ``stopped`` says why no other trial is to begin; it is empty until then. ``provenance`` is there once a full run is
+    open.
     """
+
+    provenance: Provenance
 
     def __init__(self, request: RunRequest, grounds: Grounds) -> None:
         self.request = request
@@ -93,11 +94,11 @@ class ClassRun:
         self.store: RunStore | None = None
         self.taken_over = 0
         self.stopped = ""
-        self.provenance = Provenance.here()
         self._has_warned_of_costs = False
         self._tiers: TierConfig | None = None
         self._baseline: Baseline | None = None
-        self._looks = ChainLooks()
+        self._runs: Path | None = None
+        self._resumed: int | None = None
         self._check: Callable[[], str] = (
             str  # which returns "": no run without a baseline stops early
         )
@@ -148,6 +149,8 @@ class ClassRun:
             trials.plan(planned)
         set_scope(self.sides.values(), self.request)
         if choice.path and (self.candidate.scope == "full" or given.shard):
+            from benchgate.gates.baseline import baseline_notes, read_baseline
+
             self._baseline = read_baseline(choice.path)
             level = self.candidate.isolation_class
             notes = baseline_notes(self._baseline, self.request.bench.policy, level)
@@ -161,7 +164,7 @@ class ClassRun:
             except OSError as error:
                 raise ArtifactError(given.out, f"cannot be used: {error}") from error
         if given.stop == "decided" and self._baseline and self._baseline.report:
-            self._check = stopping(self.request, self.candidate, self._baseline, self._looks.number)
+            self._check = stopping(self.request, self.candidate, self._baseline, self._number)
         self._warn_of_stale_cases()
 
     def _read_tiers(self) -> None:
@@ -196,6 +199,18 @@ class ClassRun:
         # A part of the cases replaces no floor.
         if given.floor and self.candidate.every_key() <= {*self.candidate.keys}:
             store.folder = out / "runs" / self.name / given.floor.replace(":", "/")
+        if scope == "full" or given.shard is not None:
+            self._begin(store)
+        else:
+            self.warnings += store.open_selected()
+        self.taken_over = len(os.listdir(store.folder / "cases"))
+
+    def _begin(self, store: RunStore) -> None:
+        """Open the folder of a full run or of a shard, with its plan and with what is there already."""
+        from benchgate.artifacts.plan import plan_file
+
+        request = self.request
+        given = request.settings
         replays = None
         if request.recording is not None:
             replays = request.recording.replays
@@ -211,13 +226,12 @@ class ClassRun:
             shard=given.shard,
         )
         # Before the folder is opened: an extension that is refused leaves nothing behind.
-        if scope == "full":
+        if self.candidate.scope == "full":
             self._read_provenance()
         self.warnings += store.open(plan, given.sources())
         if store.plan is not None:
             self._take_from_plan(store, store.plan)
         self._score_taken_over(store)
-        self.taken_over = len(os.listdir(store.folder / "cases"))
 
     def _read_provenance(self) -> None:
         """
@@ -225,6 +239,8 @@ class ClassRun:
 
         :raises ArtifactError: the code is not that of the run that is extended.
         """
+        from benchgate.artifacts.provenance import Provenance
+
         request = self.request
         system = request.systems["candidate"]
         # Only the source of a system that is called, and that declares no digest of its own, says which code ran.
@@ -243,15 +259,27 @@ class ClassRun:
     def _take_from_plan(self, store: RunStore, plan: PlanFile) -> None:
         """Take the start time from the plan in the folder: a run that is resumed began earlier."""
         self._started = plan.started_at
-        resumed = None
+        self._runs = store.folder.parent
         if plan.resumes is not None:
-            resumed = plan.resumes.seq
-        self._looks = ChainLooks(store.folder.parent, resumed)
+            self._resumed = plan.resumes.seq
+
+    @cached_property
+    def _looks(self) -> ChainLooks:
+        """What counts looks; imported here, for most runs are none."""
+        from benchgate.looks.chain import ChainLooks
+
+        return ChainLooks(self._runs, self._resumed)
+
+    def _number(self, looked: Looked) -> Counted:
+        """Count a look of this run."""
+        return self._looks.number(looked)
 
     def _score_taken_over(self, store: RunStore) -> None:
         """Score again what other runs left, if this one takes it over."""
         if not store.sources:
             return
+        from benchgate.runner.scored_again import score_again
+
         is_expected = bool(self.request.settings.expect)
         try:
             score_again(self.sides, store.folder, store.sources, is_expected=is_expected)
@@ -310,7 +338,7 @@ class ClassRun:
             run = finished_run(self.request, self.grounds, self.sides, self._baseline)
             count = None
             if store is not None and self.candidate.scope == "full":
-                count = self._looks.number
+                count = self._number
             self.judgement = judged(run, count, gates)
             if store is not None:
                 self._publish(store, self.judgement)
@@ -350,7 +378,7 @@ class ClassRun:
             return
         try:
             self.judgement, self.published = publish(
-                store, judgement, self._looks.number, partial(_terms, self, self._tiers)
+                store, judgement, self._number, partial(_terms, self, self._tiers)
             )
         except (ArtifactError, OSError, ValueError) as error:
             self.problems.append(f"the run is not recorded: {error}")

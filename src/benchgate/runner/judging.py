@@ -12,13 +12,11 @@ from benchgate.artifacts.trial_kinds import SelectedRecord
 from benchgate.audit.runs import parts_of, read_record
 from benchgate.audit.store import RunStore, unfinished_name
 from benchgate.errors import counted, listed
-from benchgate.gates.baseline import arm, baseline_beside
 from benchgate.gates.choice import BaselineChoice
 from benchgate.gates.facts import RunFacts
 from benchgate.gates.judge import FinishedRun, judge
 from benchgate.gates.labels import Observing, seen_in
 from benchgate.ids import RunPlan
-from benchgate.looks.chain import ChainLooks, counter_of
 from benchgate.wire import clock
 from benchgate.wire.writing import write_draft
 
@@ -70,6 +68,8 @@ def finished_run(
     settings = request.settings
     problems = candidate.checkpoint_problems()
     if beside is not None:
+        from benchgate.gates.baseline import baseline_beside
+
         baseline = baseline_beside(beside.report())
         problems += tuple(f"baseline: {why}" for why in beside.checkpoint_problems())
     report = candidate.report(baseline.sha256 if baseline else None)
@@ -186,8 +186,10 @@ def stopping(
     request: RunRequest, trials: PlannedTrials, baseline: Baseline, count: Counting
 ) -> Callable[[], str]:
     """Put the trials of a run in their order; return what says, after each, why no other begins; empty: it does."""
+    from benchgate.gates.baseline import arm
     from benchgate.gates.blockers import baseline_blockers
     from benchgate.gates.certificate import certificate, ordered
+    from benchgate.looks.chain import counter_of
 
     before = baseline.report
     compared = baseline.facts.run
@@ -231,6 +233,8 @@ def run_of_logs(
     :param place: of the baseline's log, as :class:`~benchgate.gates.baseline.Baseline` has it.
     :param new_series: why a person begins a new series of looks at it.
     """
+    from benchgate.gates.baseline import baseline_beside
+
     baseline = replace(baseline_beside(before), place=place, new_series=new_series)
     choice = BaselineChoice(path=None, binding=True, requested=True, system=before.system)
     facts = RunFacts(policy=policy, report=after, baseline=_as_fact(baseline, choice))
@@ -246,6 +250,8 @@ def judged(run: FinishedRun, count: Counting | None, gates: Iterable[Gate] = ())
 
 
 def _counter(run: FinishedRun, count: Counting) -> Counter:
+    from benchgate.looks.chain import counter_of
+
     is_beside = run.beside is not None
     return counter_of(count, run.baseline, run.facts.policy, is_beside=is_beside)
 
@@ -290,6 +296,7 @@ def record_reports(
     :raises ArtifactError: it cannot be written, or the chain is damaged.
     """
     from benchgate.artifacts.plan import plan_file
+    from benchgate.looks.chain import ChainLooks
 
     store = RunStore(
         out, run.report.task_class, "full", unfinished_name(clock.now(), command="gate")

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Final
 
 from benchgate.audit.chain import RECORD_FILE
 from benchgate.audit.runs import run_of_class
-from benchgate.audit.sources import extended, nothing, own_shard, resumed, shards
 from benchgate.audit.store import shard_folder, unfinished_name
 from benchgate.errors import ArtifactError, EvalError
 from benchgate.gates.choice import choose_baseline, rerun_system
@@ -19,11 +18,9 @@ from benchgate.gates.policy import parse_options
 from benchgate.loader.observer import ClassObserver, never
 from benchgate.loader.serving import served
 from benchgate.loader.systems import find_system, is_address
+from benchgate.options.kinds import RECORDING
 from benchgate.options.table import RUN_OPTIONS
 from benchgate.registry import FLOORS
-from benchgate.replay.recorder import CassetteRecorder
-from benchgate.replay.recording import RecordedSystem, find_recording
-from benchgate.results.rules import RECORDED
 from benchgate.training.checkpoints import CheckpointFiles, read_checkpoints
 from benchgate.wire import clock
 
@@ -42,6 +39,7 @@ if TYPE_CHECKING:
     from benchgate.loader.systems import NamedSystem
     from benchgate.models import BenchCase, Isolation, Side
     from benchgate.registry import System
+    from benchgate.replay.recorder import CassetteRecorder
     from benchgate.replay.recording import Recording
     from benchgate.training.checkpoints import Checkpoints
     from benchgate.trials.calls import Scorer
@@ -106,7 +104,7 @@ class RunSettings:
         attributes = {one.name: values[one.name] for one in fields(cls) if one.name in values}
         is_floor = values.get("system") in FLOORS  # most of whose cases are to fail
         attributes["exit_rule"] = "gate" if is_floor else values.get("exit", "gate")
-        given = {name: values.get(name) for name in RECORDED}
+        given = {one.key: values.get(one.key) for one in RUN_OPTIONS if one.kind is RECORDING}
         attributes["recorded"] = {name: what for name, what in given.items() if what is not None}
         attributes["policy"] = parse_options(values.get("policy") or ())
         attributes["checkpoints"] = CheckpointFiles(
@@ -125,6 +123,8 @@ class RunSettings:
 
     def sources(self) -> Sources:
         """Return what finds the results that are there already and count."""
+        from benchgate.audit.sources import extended, nothing, own_shard, resumed, shards
+
         if self.parts:
             return partial(shards, self.parts)
         if self.extends is not None:
@@ -175,6 +175,8 @@ class RunRequest:
             asked["baseline"] = beside
         recorded: dict[Side, NamedSystem] = {}
         if recording is not None and not recording.rule.asks_system:
+            from benchgate.replay.recording import RecordedSystem
+
             recorded["candidate"] = RecordedSystem.of(recording, asked.pop("candidate"))
         systems, processes = found_systems(bench, settings, asked)
         found = cls(
@@ -216,8 +218,11 @@ class RunRequest:
     @property
     def recorder(self) -> CassetteRecorder | None:
         """What records a cassette, if one is asked for."""
-        name = self.settings.record
-        return None if name is None else CassetteRecorder(self.bench.path, name)
+        if self.settings.record is None:
+            return None
+        from benchgate.replay.recorder import CassetteRecorder
+
+        return CassetteRecorder(self.bench.path, self.settings.record)
 
     @property
     def is_recorded(self) -> bool:
@@ -291,6 +296,9 @@ def _recording(bench: LoadedClass, settings: RunSettings) -> Recording | None:
     option, wanted = next(iter(settings.recorded.items()))
     if settings.shard is not None:  # else a second chance would be merged, and judged
         raise EvalError(f"{option} and shard: what was recorded is taken over by a whole run")
+    from benchgate.replay.recording import find_recording
+    from benchgate.results.rules import RECORDED
+
     recording = find_recording(bench.path, settings.out, wanted, RECORDED[option])
     is_observed = bench.task_class.observe is not None
     if "answer" in {recording.rule.passed, recording.rule.failed} and not is_observed:

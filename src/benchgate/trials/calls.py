@@ -13,7 +13,7 @@ from pathlib import Path
 from traceback import walk_tb
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
 from benchgate.errors import MAX_MESSAGE, RubricViolation, excerpt
 from benchgate.loader.observer import never
@@ -72,10 +72,6 @@ class Told:
     masked: bool = False
     recordings: tuple[str, ...] = ()
     http: str | None = None
-
-
-TOLD: Final = TypeAdapter(Told)
-"""Writes and reads what came of a call as JSON."""
 
 
 class Calls(Protocol):

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from benchgate.aggregate import build_report
 from benchgate.ids import RunPlan
 from benchgate.models import FailureMode, RunDigests
-from benchgate.training.checkpoints import foreign, untied
 from benchgate.training.episodes import Episode
 from benchgate.trials.inputs import PlannedCase, marked_modified, unscored
 from benchgate.trials.time_limit import ends_after
@@ -149,6 +148,8 @@ class PlannedTrials:
             output = json.loads(output_json)
         entry.episode = Episode.of(result.case_id, result.trial, output)
         if self.checkpoints is not None:
+            from benchgate.training.checkpoints import foreign
+
             entry.foreign = foreign(
                 self.checkpoints.candidate, result.case_id, output, self._handed
             )
@@ -179,6 +180,8 @@ class PlannedTrials:
             if change is not None:
                 problems.append(change)
         if self.checkpoints is not None:
+            from benchgate.training.checkpoints import untied
+
             problems += untied(self.checkpoints, self._handed)
             problems += self.checkpoints.problems
             problems += (

@@ -2,7 +2,8 @@
 A decision in rows, made once: terminal, Markdown, page and JUnit lay out one :class:`DecisionView`.
 
 This is the one place that walks the reasons and notes of a decision. A row has a label, a text and a tone. The rows
-repeat figures of the comparison and of the decision, and compute none.
+repeat figures of the comparison and of the decision, and compute none. What says something of a decision is imported
+where it is used: most runs have none.
 """
 
 from __future__ import annotations
@@ -11,10 +12,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal
 
 from benchgate.errors import counted
-from benchgate.gates.conditions import CONDITIONS, INCOMPARABLE, REJECTING
-from benchgate.gates.decision import PREFIX
-from benchgate.gates.steps import clusters_needed
-from benchgate.sentences.conditions import HEADLINES, LIMITS
 from benchgate.sentences.formats import confidence, percent
 from benchgate.wording.cases import failure_codes
 from benchgate.wording.figures import Harm, Part, only_score, parts_of, score, test
@@ -129,6 +126,8 @@ class DecisionView:
         if decision is None:
             headline = Line("gate", _not_judged(names[1]), strong=True)
             return cls(headline=headline, score=tuple(only_score(report)))
+        from benchgate.gates.conditions import INCOMPARABLE
+
         said = Said.of(decision, prefix)
         if not said.codes.isdisjoint(INCOMPARABLE):
             figures = None  # they say nothing of the candidate
@@ -204,6 +203,9 @@ class Said:
     @classmethod
     def of(cls, decision: CheckpointPromotionDecision, prefix: str) -> Said:
         """Walk the reasons and notes of a decision."""
+        from benchgate.gates.conditions import REJECTING
+        from benchgate.gates.decision import PREFIX
+
         tone = TONES[decision.outcome]
         reasons: list[Line] = []
         notes: dict[str, list[Line]] = {"compared": [], "test": [], "people": [], "careful": []}
@@ -258,6 +260,8 @@ PARTS: Final = {
 
 def few_words(code: str) -> str:
     """Return a reason in few words, where its message is too long for a headline; else nothing."""
+    from benchgate.sentences.conditions import HEADLINES
+
     return HEADLINES.get(code, "")
 
 
@@ -357,6 +361,10 @@ def _question(policy: GatePolicy, names: tuple[str, str]) -> str:
 
 
 def _limits(policy: GatePolicy, figures: Figures | None) -> Iterator[str]:
+    from benchgate.gates.conditions import CONDITIONS
+    from benchgate.gates.steps import clusters_needed
+    from benchgate.sentences.conditions import LIMITS
+
     has_clusters = figures is not None and figures.significance.clusters is not None
     if figures is not None and figures.safety.evaluated:
         policy = policy.model_copy(update={"safety": "required"})

@@ -7,9 +7,9 @@ from dataclasses import replace
 def forge():
     """Where results are read, read better ones; where outputs are scored, score them so."""
     import benchgate
-    from benchgate.trials import calls
+    from benchgate.isolation import messages
 
-    read, score = calls.TOLD.validate_json, benchgate.BenchScore
+    read, score = messages.TOLD.validate_json, benchgate.BenchScore
 
     def best(**_):
         return score(passed=True, score=1.0)
@@ -18,7 +18,7 @@ def forge():
         found = read(told, **how)
         return found if found.score is None else replace(found, score=best())
 
-    calls.TOLD.validate_json = better
+    messages.TOLD.validate_json = better
     benchgate.BenchScore = best
     for name in [name for name in sys.modules if name.endswith(".rubric")]:
         sys.modules[name].BenchScore = best

@@ -27,6 +27,10 @@ def test_each_default_is_a_value_of_its_kind():
     }
 
 
+def test_each_option_that_names_what_was_recorded_has_a_rule():
+    assert {one.key for one in RUN_OPTIONS if one.kind is RECORDING} == RECORDED.keys()
+
+
 def test_each_conflict_is_of_two_options_and_in_one_row():
     pairs = [{one.key, conflict.other} for one in RUN_OPTIONS for conflict in one.conflicts]
     assert set().union(*pairs) <= BY_KEY.keys()
