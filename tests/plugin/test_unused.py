@@ -9,6 +9,16 @@ from pathlib import Path
 
 import pytest
 
+DECIDES = (
+    "artifacts.record",
+    "artifacts.run_kinds",
+    "audit.walk",
+    "gates.decision",
+    "gates.figures",
+    "looks",
+    "statistics",
+)
+"""Of ours, what a run of a part of the cases is not to wait for."""
 HEAVY = ("pydantic", "pydantic_core", "scipy", "numpy", "tomli", "rfc8785")
 CODE = """
 import json, os, sys, pytest
@@ -50,6 +60,16 @@ def test_nothing_heavy_is_imported_before_a_bench_is_compared(bench, tmp_path_fa
         assert "benchgate.models" not in loaded, run
     assert listed[0] == 0
     assert not {"scipy", "numpy"} & set(listed[1])
+
+
+@pytest.mark.slow
+def test_a_case_by_its_id_waits_for_nothing_that_decides(bench):
+    """An editor runs one at each click."""
+    bench.case("01")
+    bench.case("02")
+    ((status, _, loaded),) = imported((str(bench.root), ["bench/echo/cases/01/case.toml::01"]))
+    assert status == 0
+    assert not {f"benchgate.{name}" for name in DECIDES} & set(loaded)
 
 
 def test_an_unused_plugin_writes_nothing(bench):
