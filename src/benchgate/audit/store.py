@@ -232,7 +232,7 @@ class RunStore:
         key = TrialKey(self._task_class, result.case_id, result.trial, result.seed, side)
         sha256 = record.file_sha256
         if sha256 is None:
-            sha256 = Results.of_run(self.folder).put(key, record)
+            sha256 = Results.of_run(self.folder).put(key, record, scorer=record.scorer)
         self._written[key.file_name] = result, sha256
 
     def _settle_trials(self, reports: Reports) -> None:

@@ -130,6 +130,8 @@ class Reports:
 
     def _masked(self, item: CaseItem, sections: list[tuple[str, str]]) -> list[tuple[str, str]]:
         """Return what an item printed without keys; pytest and others show it, and write it into files."""
+        if not sections:
+            return sections
         masker = self._session.benches[item.task_class].masker
         masker.look()  # another process may have run the trial
         return [(title, masker.text(text)) for title, text in sections]

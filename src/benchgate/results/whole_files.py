@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from benchgate.wire.files import read_bytes
 from benchgate.wire.parsing import MAX_JSON_BYTES
-from benchgate.wire.writing import artifact_errors
+from benchgate.wire.writing import artifact_errors, make_private
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,7 +33,7 @@ def add_whole(folder: Path | str, name: str, sha256: str) -> None:
     with artifact_errors(path, "written"):
         descriptor = os.open(path, flags, 0o600)
         try:
-            os.fchmod(descriptor, 0o600)  # whatever the umask
+            make_private(descriptor)
             os.write(descriptor, f"{sha256}  {name}\n".encode())  # at once: workers add lines too
         finally:
             os.close(descriptor)

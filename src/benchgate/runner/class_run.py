@@ -308,8 +308,10 @@ class ClassRun:
         trials.record(result, record.output_json, scorer=scorer)
         self.stopped = self.stopped or self._check()
         if self.store is not None and not self.store.is_closed:
+            if result is not record.result or scorer != record.scorer:
+                record = replace(record, result=result, scorer=scorer)
             try:
-                self.store.keep(replace(record, result=result, scorer=scorer), side)
+                self.store.keep(record, side)
             except ArtifactError as error:
                 self.problems.append(str(error))
                 self.store.close()

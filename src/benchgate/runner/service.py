@@ -300,7 +300,8 @@ class TrialService:
 
     def submit(self, request: TrialRequest, *, again: bool = False) -> Future[TrialRecord]:
         """Run a trial, unless it is finished already; ``again``: though it is."""
-        request = replace(request, is_again=again)
+        if again:
+            request = replace(request, is_again=True)
         rest, done = self._rest_of(request, again=again)
         if done is not None:
             return ended(done)
@@ -321,13 +322,13 @@ class TrialService:
         served = self._classes[request.case.task_class]
         if served.results is None or record.result.outcome == "not_run":
             return record
-        record = replace(record, scorer=served.scorer, file_sha256=None)
         if request.is_again and not record.result.reruns:
             # Whoever resumes the run is to know: the first result of the trial is gone.
             record = replace(record, result=record.result.model_copy(update={"reruns": 1}))
+        sha256 = None
         with suppress(ArtifactError):
-            return replace(record, file_sha256=served.results.put(request.key, record))
-        return record
+            sha256 = served.results.put(request.key, record, scorer=served.scorer)
+        return replace(record, scorer=served.scorer, file_sha256=sha256)
 
     def _wait(self, seconds: float, limit: float) -> None:
         """Wait some seconds that do not count for a trial of a time limit."""

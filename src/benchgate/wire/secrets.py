@@ -19,6 +19,9 @@ SHORTEST_MASKED: Final = 16
 MASK: Final = "[masked]"
 """The same for every key, so that outputs are equal wherever they were masked."""
 
+CURRENT_TEST: Final = "PYTEST_CURRENT_TEST"
+"""A variable that pytest sets and removes for each item; it is no secret, and no reason to look at all the others."""
+
 _HEADER: Final = re.compile(r"auth|key|token|secret|cookie", re.IGNORECASE)
 _VARIABLE: Final = re.compile(r"_(?:KEY|TOKEN|SECRET|PASSWORD)$", re.IGNORECASE)
 _FIELD: Final = re.compile(
@@ -57,9 +60,12 @@ class Masker:
 
     def look(self) -> None:
         """Learn the values of secret variables, if there are more or fewer than before: a system may have set some."""
-        if len(os.environ) == self._count:
+        count = len(os.environ)
+        if CURRENT_TEST in os.environ:
+            count -= 1
+        if count == self._count:
             return
-        self._count = len(os.environ)
+        self._count = count
         values = {value.strip() for name, value in os.environ.items() if self._hides(name, value)}
         escaped = {json.dumps(value)[1:-1] for value in values}
         found = {*self._secrets, *values, *escaped}

@@ -68,9 +68,11 @@ def write_file(path: Path | str, data: bytes, *, durable: bool = True) -> None:
     folder, name = os.path.split(path)
     temporary = os.path.join(folder, f".{name}.{os.getpid()}-{threading.get_ident()}.tmp")
     try:
-        with suppress(FileNotFoundError):
+        try:
+            _write(temporary, data, os.O_EXCL, sync=durable)
+        except FileExistsError:  # left by a process that was killed
             os.unlink(temporary)
-        _write(temporary, data, os.O_EXCL, sync=durable)
+            _write(temporary, data, os.O_EXCL, sync=durable)
         os.replace(temporary, path)
         if durable:
             sync_folder(folder or ".")
@@ -96,15 +98,23 @@ def _write(path: Path | str, data: bytes, flag: int, *, sync: bool) -> None:
     except ValueError as error:
         raise OSError(errno.EFBIG, str(error)) from None
     flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | flag
-    with open(os.open(path, flags, 0o600), "wb", buffering=0) as file:
-        # An existing file keeps its mode when opened. Asked first, for setting it costs as much as all the rest.
-        if stat.S_IMODE(os.fstat(file.fileno()).st_mode) != 0o600:
-            os.fchmod(file.fileno(), 0o600)
+    descriptor = os.open(path, flags, 0o600)
+    try:
+        make_private(descriptor)
         left = memoryview(data)
         while left:
-            left = left[file.write(left) :]
+            left = left[os.write(descriptor, left) :]
         if sync:
-            os.fsync(file.fileno())
+            os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def make_private(descriptor: int) -> None:
+    """Let only its owner read a file: one that was there keeps its mode when opened, and a umask may take more."""
+    # Asked first, for setting it costs as much as all the rest.
+    if stat.S_IMODE(os.fstat(descriptor).st_mode) != 0o600:
+        os.fchmod(descriptor, 0o600)
 
 
 def sync_folder(path: Path | str) -> None:
@@ -172,7 +182,7 @@ def locked(folder: Path) -> Iterator[None]:
     path = folder / ".lock"
     with artifact_errors(path, "locked"):
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-        os.fchmod(descriptor, 0o600)  # an existing file keeps its mode when opened
+        make_private(descriptor)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
