@@ -93,6 +93,21 @@ def test_every_artifact_holds_its_published_schema(kinds):
         assert not list(validator.iter_errors(json.loads(path.read_bytes()))), path.name
 
 
+@pytest.mark.parametrize(
+    ("kind", "field", "beyond"),
+    [
+        ("record", ("report", "mean_score"), 1.5),
+        ("record", ("policy", "alpha"), 1),
+        ("case", ("result", "duration_seconds"), -1),
+    ],
+)
+def test_a_published_schema_has_the_limits_of_its_model(kinds, kind, field, beyond):
+    raw = replaced(json.loads(kinds[kind].read_bytes()), field, beyond)
+    validator = jsonschema.Draft202012Validator(json.loads(schema_text(kind)))
+    assert [tuple(error.path) for error in validator.iter_errors(raw)] == [field]
+    assert is_told(field, refusal(kind, raw))
+
+
 FREE = {
     "output",
     "breakdown",

@@ -15,7 +15,7 @@ from benchgate.errors import PolicyError
 from benchgate.gates.run_table import RunTable
 from benchgate.wire.canonical import digest
 from benchgate.wire.limits import MAX_SAFE_INTEGER
-from benchgate.wire.model import Number, UnitInterval, WireModel
+from benchgate.wire.model import EXACT, NonNegative, Number, Positive, UnitInterval, WireModel
 from benchgate.wire.plain import listed
 from benchgate.wire.toml import faults_of, read_toml
 
@@ -67,7 +67,7 @@ def _read_looks(looks: Any) -> Any:
     return looks
 
 
-Fraction = Annotated[Number, Field(gt=0, lt=1)]
+Fraction = Annotated[float, Field(gt=0, lt=1), EXACT]
 Range = Annotated[tuple[Number, Number], BeforeValidator(listed)]
 
 
@@ -115,24 +115,24 @@ class GatePolicy(WireModel):
     """
 
     claim: Literal["better", "not_worse", "no_regression"] = "better"
-    margin: Annotated[Number, Field(gt=0)] | None = None
-    tolerance: Annotated[Number, Field(ge=0)] = 0.0
+    margin: Positive | None = None
+    tolerance: NonNegative = 0.0
     max_newly_failing: Annotated[int, Field(ge=0, le=MAX_SAFE_INTEGER)] = 0
     critical_rule: Literal["any", "majority"] = Field("any", exclude_if=lambda rule: rule == "any")
-    max_cost_increase: Annotated[Number, Field(ge=0)] | None = None
+    max_cost_increase: NonNegative | None = None
     alpha: Fraction = 0.05
     test: Literal["welch", "auto", "paired"] = "auto"
-    min_delta: Annotated[Number, Field(ge=0)] = 0.0
+    min_delta: NonNegative = 0.0
     min_cases: Annotated[int, Field(ge=2, le=MAX_SAFE_INTEGER)] = 10
-    max_safety_regression: Annotated[Number, Field(ge=0)] = 0.05
+    max_safety_regression: NonNegative = 0.05
     safety: Literal["required", "optional"] = "required"
     safety_confidence: Fraction | None = None
     score_range: Range | None = (0.0, 1.0)
-    target_effect: Annotated[Number, Field(gt=0)] = TARGET_EFFECT
+    target_effect: Positive = TARGET_EFFECT
     evidence: Literal["standard", "exact"] = "standard"
     penalty_range: Range | None = None
     missing: Literal["hold", "worst"] = "hold"
-    max_unscored: Annotated[Number, Field(ge=0, le=1)] = 0.05
+    max_unscored: UnitInterval = 0.05
     baseline_errors: Literal["both", "zero"] = "both"
     observer_min_agreement: UnitInterval | None = Field(None, exclude_if=lambda x: x is None)
     looks: Annotated[str, BeforeValidator(_read_looks), Field(pattern=LOOKS)] = "count"

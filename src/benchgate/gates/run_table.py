@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 from pydantic import BeforeValidator, Field, create_model
 
 from benchgate.options.table import RUN_OPTIONS
-from benchgate.wire.model import Number, WireModel
+from benchgate.wire.model import EXACT, WireModel
 from benchgate.wire.plain import listed
 
 if TYPE_CHECKING:
@@ -22,8 +22,10 @@ def _type_of(kind: Kind) -> Any:
     """Return the type of a field that takes what options of a kind take."""
     if kind.words:
         return Literal[kind.words]
-    number = int if kind.convert is int else Number
-    return Annotated[number, Field(ge=kind.low, gt=kind.above, le=kind.high)]
+    limits = Field(ge=kind.low, gt=kind.above, le=kind.high)
+    if kind.convert is int:
+        return Annotated[int, limits]
+    return Annotated[float, limits, EXACT]
 
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ from benchgate.models.case import HandedCheckpoint as HandedCheckpoint
 from benchgate.models.case import Observed as Observed
 from benchgate.models.case import Observer as Observer
 from benchgate.wire.model import (
+    EXACT,
     MAX_ENTRIES,
     SCHEMA_VERSION,
     Breakdown,
@@ -78,7 +79,7 @@ class BenchScore(WireModel):
         AfterValidator(lambda codes: tuple(dict.fromkeys(codes))),
         Field(max_length=MAX_ENTRIES),
     ] = ()
-    cost_usd: Annotated[NonNegative, Field(le=1e9)] = 0.0
+    cost_usd: Annotated[float, Field(ge=0, le=1e9), EXACT] = 0.0
     safety_penalty: NonNegative | None = None
     explanation: DisplayText | None = Field(default=None, exclude_if=lambda text: text is None)
     evidence: Evidence = Field(default_factory=empty_mapping, exclude_if=lambda texts: not texts)

@@ -124,10 +124,13 @@ FrozenJson = Annotated[
     AfterValidator(freeze_json),
     PlainSerializer(thaw_json, return_type=dict[str, Any]),
 ]
-Number = Annotated[float, AfterValidator(exact_float)]
-NonNegative = Annotated[Number, Field(ge=0)]
-Seconds = Annotated[Number, Field(gt=0, le=MAX_SECONDS)]
-UnitInterval = Annotated[Number, Field(ge=0, le=1)]
+EXACT: Final = AfterValidator(exact_float)
+# Limits come before it: pydantic checks those that follow a function in Python, and calls them "ge" in a schema.
+Number = Annotated[float, EXACT]
+NonNegative = Annotated[float, Field(ge=0), EXACT]
+Positive = Annotated[float, Field(gt=0), EXACT]
+Seconds = Annotated[float, Field(gt=0, le=MAX_SECONDS), EXACT]
+UnitInterval = Annotated[float, Field(ge=0, le=1), EXACT]
 Count = Annotated[int, Field(ge=0, le=MAX_SAFE_INTEGER)]
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 TextsByName = Annotated[

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from pydantic import Field, ValidationError
 
 from benchgate.wire.limits import MAX_SAFE_INTEGER
-from benchgate.wire.model import Count, DisplayText, NonNegative, WireModel
+from benchgate.wire.model import EXACT, Count, DisplayText, WireModel
 from benchgate.wire.parsing import first_fault
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class Usage(WireModel):
     :param model: its name; several are sorted, with a comma between them.
     """
 
-    cost_usd: Annotated[NonNegative, Field(le=MAX_COST)] | None = None
+    cost_usd: Annotated[float, Field(ge=0, le=MAX_COST), EXACT] | None = None
     tokens_in: Count | None = None
     tokens_out: Count | None = None
     calls: Count | None = None
