@@ -134,7 +134,7 @@ def read_case(
     if faults or input_path is None:
         raise BenchCaseLoadError(path, sorted(faults))
     fields = {
-        **dict(tables.case),
+        **vars(tables.case),
         "facts": tables.facts,
         "cassettes": cassettes,
         "input_path": input_path,

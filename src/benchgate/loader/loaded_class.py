@@ -112,7 +112,7 @@ class LoadedClass:
 
     def _read(self, case_id: str) -> tuple[BenchCase | BenchCaseLoadError, int]:
         name = self.folders.get(case_id, case_id)
-        folder = self.path / "cases" / name
+        folder = self.path.joinpath("cases", name)
         data = self._texts.pop(name, None)  # a case is read once
         try:
             facts_model = self.task_class.facts_model

@@ -46,17 +46,18 @@ class _HookedAtCases:
     path: Path
 
     @cached_property
-    def bench_hooks(self) -> pluggy.HookRelay:
-        """Looked up once: pytest asks a dozen times for each item, and no conftest comes after collection."""
+    def ihook(self) -> pluggy.HookRelay:
+        """
+        The hooks of the conftests at ``cases/`` and above, and of all plugins.
+
+        Looked up once: pytest asks a dozen times for each item, and no conftest comes after collection.
+        """
         for node in self.parent.iter_parents():
-            if isinstance(node, (CaseFile, CasesDirectory)):
+            if isinstance(node, CaseFile):
+                return node.ihook
+            if isinstance(node, CasesDirectory):
                 return node.bench_hooks
         return self.session.gethookproxy(self.path.parents[1])
-
-    @property
-    def ihook(self) -> pluggy.HookRelay:
-        """Return the hooks of the conftests at ``cases/`` and above, and of all plugins."""
-        return self.bench_hooks
 
 
 class CasesDirectory(pytest.Directory):
@@ -132,17 +133,25 @@ class CaseFile(_HookedAtCases, pytest.File):
 def items_of(parent: pytest.Collector, path: Path, file_id: str) -> Iterator[CaseItem]:
     """Yield an item for each trial; a malformed file gives items too, which fail when they are set up."""
     bench = parent.config.stash[SESSION]
-    loaded = bench.load(path)
-    for trial in range(bench.settings_of[path.parents[2].name].trials):
+    case_id = path.parent.name
+    task_class = path.parents[2].name
+    of_case: Any = {
+        "path": path,
+        "bench": bench,
+        "task_class": task_class,
+        "case_id": case_id,
+        "loaded": bench.load(task_class, case_id),
+    }
+    for trial in range(bench.settings_of[task_class].trials):
         for side in bench.sides:
-            name = path.parent.name
+            name = case_id
             if side == "baseline":
                 name += BASELINE
             if trial > 0:
                 name += f"-t{trial}"
+            of_trial: Any = {"trial": trial, "side": side}
             nodeid = f"{file_id}::{name}"
-            of_trial: Any = {"bench": bench, "loaded": loaded, "trial": trial, "side": side}
-            yield CaseItem.from_parent(parent, name=name, path=path, nodeid=nodeid, **of_trial)
+            yield CaseItem.from_parent(parent, name=name, nodeid=nodeid, **of_case, **of_trial)
 
 
 # Most cases share their markers with others: made once, they take neither time nor memory for each.
@@ -169,17 +178,19 @@ class CaseItem(_HookedAtCases, pytest.Item):
         self,
         *,
         bench: BenchSession,
+        task_class: str,
+        case_id: str,
         loaded: BenchCase | BenchCaseLoadError,
         trial: int,
         side: Side,
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        self.case_id = self.path.parent.name
-        self.task_class = self.path.parents[2].name
+        self.case_id = case_id
+        self.task_class = task_class
         self.bench = bench
         self.trial = trial
-        self.bench_key = self.task_class, self.case_id, trial
+        self.bench_key = task_class, case_id, trial
         self.side: Side = side
         self.loaded = loaded
         self.result: TrialResult | None = None

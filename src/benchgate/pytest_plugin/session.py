@@ -184,10 +184,10 @@ class BenchSession:
             asked = part if asked is None else part & asked
         return [cases / name for name in bench.folders if asked is None or name in asked]
 
-    def load(self, case_file: Path) -> BenchCase | BenchCaseLoadError:
-        """Return a case, or what is wrong with it."""
+    def load(self, name: str, case_id: str) -> BenchCase | BenchCaseLoadError:
+        """Return a case of a class, or what is wrong with it."""
         try:
-            return self.benches[case_file.parents[2].name].load(case_file.parent.name)
+            return self.benches[name].load(case_id)
         except BenchCaseLoadError as error:
             return error
 

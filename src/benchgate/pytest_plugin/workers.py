@@ -136,7 +136,7 @@ class Workers:
             return
         side, key = trial_key(case_file, name)
         trials = run.sides[side]
-        case = session.load(case_file)
+        case = session.load(run.name, case_file.parent.name)
         file = self._tracebacks / vars(report)["node"].gateway.id
         traceback = ""
         if file.is_file():

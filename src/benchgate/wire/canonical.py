@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import Any
+from typing import Any, Final
 
 import rfc8785
 
@@ -26,6 +26,9 @@ def canonical_bytes(value: Any) -> bytes:
         return rfc8785.dumps(value)
 
 
+_AS_IT_IS: Final = frozenset({str, bool, type(None)})
+
+
 class _Unusual(Exception):
     """Python's own encoder may write a value in another way, or take what RFC 8785 refuses."""
 
@@ -33,13 +36,13 @@ class _Unusual(Exception):
 def _usual(value: Any) -> Any:
     """Return a value of which Python's encoder makes the bytes of RFC 8785: ``1.0`` is written as ``1`` there."""
     kind = type(value)
-    if kind in (str, bool, type(None)):
+    if kind in _AS_IT_IS:
         return value
-    if kind is dict:
-        return {_usual_key(key): _usual(item) for key, item in value.items()}
-    if kind in (list, tuple):
+    if kind is dict and all(map(_is_usual_key, value)):
+        return {key: _usual(item) for key, item in value.items()}
+    if kind is list or kind is tuple:
         return [_usual(item) for item in value]
-    if kind in (int, float) and abs(value) < 2**53:
+    if (kind is int or kind is float) and abs(value) < 2**53:
         if value == int(value):
             return int(value)
         if abs(value) >= 1e-4:  # smaller ones have an exponent, which is written in another way
@@ -47,11 +50,9 @@ def _usual(value: Any) -> Any:
     raise _Unusual
 
 
-def _usual_key(key: Any) -> str:
+def _is_usual_key(key: Any) -> bool:
     # Keys are sorted by UTF-16 units: those above ASCII may have another order there.
-    if type(key) is str and key.isascii():
-        return key
-    raise _Unusual
+    return type(key) is str and key.isascii()
 
 
 def sha256_hex(data: bytes) -> str:
