@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import faulthandler
+import gc
 import hashlib
 import os
+import sys
 from collections import Counter
 
 import pytest
@@ -119,3 +121,14 @@ def test_a_case_takes_no_more_operations_than_the_budget(bench, counted, run):
     for key, allowed in BUDGET.items():
         assert (many[key] - few[key]) / MORE <= allowed, key
     assert (many["hashed"] - few["hashed"]) / MORE <= HASHED
+
+
+def test_the_collector_leaves_alone_what_is_there_when_a_session_begins(bench):
+    told = bench.root / "frozen"
+    bench.system(f"""
+        import gc, pathlib
+        pathlib.Path({str(told)!r}).write_text(str(gc.get_freeze_count()))
+    """)
+    assert bench.run().ret == 0
+    assert int(told.read_text()) > len(sys.modules)
+    assert gc.get_freeze_count() == 0

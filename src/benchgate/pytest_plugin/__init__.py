@@ -7,6 +7,7 @@ needs is imported when one was asked for.
 
 from __future__ import annotations
 
+import gc
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
@@ -69,6 +70,10 @@ def pytest_configure(config: pytest.Config) -> None:
             from benchgate.pytest_plugin.start import start
     if selection is not None:
         start(config, selection)
+        # Modules and plugins stay to the end. The collector would look at all of them again and again while there are
+        # ever more cases, and pytest has it look twice when it ends: a tenth of the time of a single case.
+        gc.freeze()
+        config.add_cleanup(gc.unfreeze)
     elif (config.rootpath / BENCH).is_dir():
         # The tests of a bench import its rubric in a session that runs no case, too.
         from benchgate.loader.imports import bench_package
