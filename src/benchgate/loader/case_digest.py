@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from benchgate.models.case import CURATED
 from benchgate.wire.canonical import digest
@@ -12,6 +12,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from benchgate.models import BenchCase
+
+_PLACED: Final = {"input_path", "expected_path", "cassettes"}
+_OF_A_TRIAL: Final = {"work_path", "checkpoint", "served", "trial", "seed", "observation"}
+NO_TASK: Final = _PLACED | _OF_A_TRIAL | CURATED.keys()
+"""The fields of a case that its digest does not cover."""
 
 
 def files_digest(
@@ -35,7 +40,5 @@ def case_digest(case: BenchCase, files: tuple[str, str | None]) -> str:
 
     That is its task: a baseline stays comparable when anything else changes. Cassettes belong to one system.
     """
-    placed = {"input_path", "expected_path", "cassettes"}
-    of_a_trial = {"work_path", "checkpoint", "served", "trial", "seed", "observation"}
-    facts = case.model_dump(mode="json", exclude=placed | of_a_trial | CURATED.keys())
+    facts = case.model_dump(mode="json", exclude=NO_TASK)
     return digest({"case": facts, "input": files[0], "expected": files[1]})

@@ -6,6 +6,7 @@ The bench session of a process, workers included: loads classes, systems and cas
 
 from __future__ import annotations
 
+import gc
 from collections import Counter
 from contextlib import ExitStack
 from dataclasses import replace
@@ -158,6 +159,7 @@ class BenchSession:
         self._trials = Counter(name for name in named if name in self.benches)
         if any(run.executor or run.isolation != "none" for run in self.settings_of.values()):
             self.trials.check_scorers(session.items)
+        gc.freeze()  # items stay to the end, as modules do
 
     def folder_of(self, name: str) -> Path:
         """Return the folder of a class's run as people find it: that of a full run gets its name at the end."""
