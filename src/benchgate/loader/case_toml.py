@@ -29,7 +29,6 @@ NORECURSE_NAMES: Final = ("*.egg", ".*", "_darcs", "build", "CVS", "dist", "node
 """Folder names that pytest skips by default: a case of such a name would never be collected."""
 
 _SKIPPED: Final = re.compile("|".join(map(fnmatch.translate, NORECURSE_NAMES)))
-_LIKE_A_TRIAL: Final = re.compile(r"-t\d+$")
 
 
 class FileTable(WireModel):
@@ -101,7 +100,7 @@ def check_case_toml(
 
 def id_faults(case_id: str) -> Iterator[str]:
     """Yield why no case may have an id of the right form."""
-    if _LIKE_A_TRIAL.search(case_id):
+    if re.search(r"-t\d+$", case_id):
         yield f"{case_id!r} ends like the id of a trial: -t<digits>"
     if case_id.endswith("-baseline"):
         yield f"{case_id!r} ends like the item of a baseline: -baseline"
