@@ -82,27 +82,25 @@ def hand_back(work: Path, target: Path, most: int) -> None:
     :param most: bytes that all files together may have.
     :raises OSError: they have more, or one cannot be read.
     """
-    if work.is_symlink() or not work.is_dir():
-        return
-    for folder, folders, files in os.walk(work, onerror=_raised):
-        there = target / os.path.relpath(folder, work)
-        for name in folders:
-            path = Path(folder, name)
-            if not path.is_symlink():
+    # Not os.walk: in Python 3.11 it calls itself for each folder in a folder, and a thousand of them end it.
+    waiting = [(work, target)]
+    while waiting:
+        folder, there = waiting.pop()
+        if folder.is_symlink() or not folder.is_dir():
+            continue
+        for name in os.listdir(folder):
+            path = folder / name
+            if path.is_symlink():
+                continue
+            if path.is_dir():
                 path.chmod(0o700)
                 (there / name).mkdir()
-        for name in files:
-            path = Path(folder, name)
-            if path.is_symlink() or not path.is_file():
-                continue
-            most -= path.stat().st_size
-            if most < 0:
-                raise OSError("what it has left is more than limits.disk")
-            shutil.copy(path, there / name, follow_symlinks=False)
-
-
-def _raised(error: OSError) -> None:
-    raise error
+                waiting.append((path, there / name))
+            elif path.is_file():
+                most -= path.stat().st_size
+                if most < 0:
+                    raise OSError("what it has left is more than limits.disk")
+                shutil.copy(path, there / name, follow_symlinks=False)
 
 
 def most_disk(limits: Mapping[Any, int]) -> int:
