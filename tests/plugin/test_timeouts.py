@@ -274,7 +274,7 @@ def armed(monkeypatch):
     monkeypatch.setattr("benchgate.trials.time_limit.QUICK", 60.0)
     monkeypatch.setattr(
         "faulthandler.dump_traceback_later",
-        lambda after, **how: seconds.append((after, how["exit"])),
+        lambda after, **how: seconds.append((after, how.get("exit", False))),
     )
     return seconds
 
