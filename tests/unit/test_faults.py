@@ -38,7 +38,8 @@ class Level:
     def score(self, case, output, /):
         return BenchScore(passed=True, score=output["value"], safety_penalty=0.0)
 """
-OPERATIONS = ("open", "mkdir", "chmod", "fchmod", "fsync", "replace", "rename", "unlink", "scandir")
+LISTING = ("listdir", "scandir")  # pathlib uses the one or the other, by the version of Python
+OPERATIONS = ("open", "mkdir", "chmod", "fchmod", "fsync", "replace", "rename", "unlink", *LISTING)
 
 
 @pytest.fixture

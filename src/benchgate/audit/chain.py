@@ -7,6 +7,7 @@ removed or that all of it was rewritten: keep the newest hash, the head, elsewhe
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -74,8 +75,16 @@ def record_folder(seq: int, finished: datetime, run_id: str) -> str:
 
 
 def numbered(runs: Path) -> list[tuple[int, Path]]:
-    """Return number and folder of each record in ``runs/<class>/``, in the order of the chain."""
-    found = ((FOLDER_NAME.fullmatch(folder.name), folder) for folder in runs.iterdir())
+    """
+    Return number and folder of each record in ``runs/<class>/``, in the order of the chain.
+
+    :raises Unreadable: the folder cannot be listed.
+    """
+    try:
+        names = os.listdir(runs)
+    except OSError as error:
+        raise Unreadable(runs, f"cannot be read: {error.strerror}") from error
+    found = ((FOLDER_NAME.fullmatch(name), runs / name) for name in names)
     return sorted((int(name[1]), folder) for name, folder in found if name and folder.is_dir())
 
 

@@ -267,8 +267,8 @@ class ChainLooks:
 
         A record that is no valid one counts as a look at every baseline; the chain is not valid then.
 
-        :raises Unreadable: the disk fails while a record is read. Its look would be counted another way later, when it
-            can be read again, so that nothing may be judged now.
+        :raises Unreadable: the disk fails while records are listed or read. They would be counted another way later,
+            when they can be read again, so that nothing may be judged now.
         """
         there: list[tuple[int, Path]] = []
         if self._runs is not None:
