@@ -12,8 +12,16 @@ SECTIONS = re.split(r"^(?=## )", TEXT, flags=re.MULTILINE)[1:]
 
 
 def test_the_first_version_is_one_page():
-    assert SECTIONS[-1].startswith("## 0.1.0 ")
+    assert SECTIONS[-1].startswith("## 0.1.0, ")
     assert len(SECTIONS[-1].splitlines()) <= 80
+
+
+def test_every_version_has_its_date():
+    """The newest may wait for one; the workflow of a release takes its tag for this version only with a date."""
+    dated = r"## \d+\.\d+\.\d+, \d{4}-\d{2}-\d{2}"
+    headings = [section.splitlines()[0] for section in SECTIONS]
+    assert re.fullmatch(rf"{dated}|## \d+\.\d+\.\d+ \(unreleased\)", headings[0])
+    assert not [heading for heading in headings[1:] if not re.fullmatch(dated, heading)]
 
 
 def test_a_later_change_is_one_line():
