@@ -194,7 +194,8 @@ def constant_cases_needed(
         return None
     if room <= 0.0:
         return sizes[0]
-    worth = [math.log1p(size / max(sizes) * excess / room) for size in sizes]
+    largest = max(sizes)
+    worth = [math.log1p(size / largest * excess / room) for size in sizes]
     if math.fsum(worth) * _MOST_ROUNDS < log_risk:
         return None
     # Whole rounds of all clusters are counted at once, and those of the last round one by one.
@@ -266,13 +267,18 @@ def _integrand(u: Floats, w: Floats, counts: Floats) -> Floats:
     multiplications and divisions have the same digits on every processor. numpy's arctan, log1p, sin, exp and
     complex products do not: their last digits depend on the vector instructions that numpy finds.
     """
-    product = (np.ones_like(u), np.zeros_like(u))
+    real = np.ones_like(u)
+    imaginary = np.zeros_like(u)
     # Every factor has a size of at least 1, so a product that overflows belongs to a term that is as good as 0.
     with np.errstate(over="ignore", invalid="ignore"):
         for weight, count in zip(w.tolist(), counts.tolist(), strict=True):
-            factor = (np.ones_like(u), u * weight)
-            product = _times(product, _power(factor, int(count)))
-        real, imaginary = product
+            factor = u * weight
+            if count == 1:
+                # As _times() has it, without the products with the real part, which is 1.
+                real, imaginary = real - imaginary * factor, real * factor + imaginary
+            else:
+                power = _power((np.ones_like(u), factor), int(count))
+                real, imaginary = _times((real, imaginary), power)
         terms = imaginary / (real * real + imaginary * imaginary) / u
     return np.where(np.isfinite(terms), terms, 0.0)
 

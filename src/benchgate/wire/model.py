@@ -287,17 +287,19 @@ def _written_fields(model: type[BaseModel]) -> frozenset[str]:
 def _fields_left_out(
     value: Any, place: tuple[str | int, ...] = ()
 ) -> Iterator[tuple[str | int, ...]]:
+    parts: Iterable[tuple[str | int, Any]]
     if isinstance(value, BaseModel):
-        fields = type(value).model_fields
-        for name in sorted(_written_fields(type(value)) - value.model_fields_set):
-            yield *place, fields[name].alias or name
-        inner: Iterable[tuple[str | int, Any]] = value
+        lacking = _written_fields(type(value)) - value.model_fields_set
+        for name in sorted(lacking):
+            yield *place, type(value).model_fields[name].alias or name
+        parts = vars(value).items()
     elif isinstance(value, MappingProxyType):
-        inner = value.items()
+        parts = value.items()
     elif isinstance(value, tuple):
-        inner = enumerate(value)
+        parts = enumerate(value)
     else:
         return
-    for key, part in inner:
-        if type(part) not in LEAVES:
+    for key, part in parts:
+        # Most parts are leaves or empty, and to look into each takes long.
+        if part and type(part) not in LEAVES:
             yield from _fields_left_out(part, (*place, key))
