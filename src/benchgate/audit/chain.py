@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
+    from benchgate.artifacts.run_kinds import RunRecord
+
 
 class ChainLink(Artifact):
     """The fields of a record that the chain needs."""
@@ -59,13 +61,14 @@ class Link:
     """
     A record as it is on disk, valid or not.
 
-    :param stated: what it says of itself; ``None`` if it cannot be read, or for number 0, which the first one follows.
+    :param stated: what it says of itself, or all of it; ``None`` if it cannot be read, or for number 0, which the first
+        one follows.
     """
 
     seq: int
     path: Path
     sha256: str | None
-    stated: ChainLink | None
+    stated: ChainLink | RunRecord | None
     fault: str | None
 
 
@@ -171,23 +174,42 @@ def unentered(runs: Path) -> int | None:
         head = read_head(runs)
     except Unreadable:
         head = FIRST
+    last = max((seq for seq, _ in numbered(runs)), default=0)
+    if last != head.seq + 1:
+        return None  # by its number alone: to read a record takes long
     newest = _newest(runs)
     if not _follows(newest, head):
         return None
     return newest.seq
 
 
-def link_at(seq: int, path: Path) -> Link:
-    """Return a record as it is on disk. An error becomes its ``fault``, so that the other records are checked too."""
+def link_at(seq: int, path: Path, *, whole: bool = False) -> Link:
+    """
+    Return a record as it is on disk. An error becomes its ``fault``, so that the other records are checked too.
+
+    :param whole: read all of it, if it is a valid record.
+    """
     sha256 = None
     stated = None
     fault = None
     try:
         data = _bytes(path)
         sha256 = sha256_hex(data)
-        stated = ChainLink.parse(path, data, "record")
+        stated = _stated(path, data, whole=whole)
     except Unreadable as error:
         fault = error.why
     if stated is not None and stated.seq != seq:
         fault = f"says it is record {stated.seq}; its folder says {seq}"
     return Link(seq=seq, path=path, sha256=sha256, stated=stated, fault=fault)
+
+
+def _stated(path: Path, data: bytes, *, whole: bool) -> ChainLink | RunRecord:
+    """Return what the bytes of a record say; as much of it as can be read."""
+    if whole:
+        from benchgate.artifacts.run_kinds import RunRecord
+
+        try:
+            return RunRecord.parse(path, data, "record")
+        except Unreadable:
+            pass  # the chain may be whole even so
+    return ChainLink.parse(path, data, "record")

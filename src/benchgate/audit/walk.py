@@ -18,7 +18,7 @@ from benchgate.audit.chain import (
 from benchgate.errors import Unreadable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from benchgate.artifacts.trial_kinds import Head
@@ -34,13 +34,16 @@ class ChainFault:
     message: str
 
 
-def chain_faults(runs: Path, retained: Head | None = None) -> list[ChainFault]:
+def chain_faults(
+    runs: Path, retained: Head | None = None, known: Iterable[Link] = ()
+) -> list[ChainFault]:
     """
     Return the faults of the chain in ``runs/<class>/``, the first record first.
 
     Reads every record, for verify and for tiers; a run that only appends uses ``read_end()``, which reads the newest.
 
     :param retained: a head that was kept elsewhere: that record must be there, unchanged.
+    :param known: records that were read already.
     """
     found = numbered(runs)
     if not (found or retained or os.path.lexists(runs / HEAD_FILE)):
@@ -54,7 +57,9 @@ def chain_faults(runs: Path, retained: Head | None = None) -> list[ChainFault]:
         is_waiting = not os.path.lexists(runs / HEAD_FILE) and unentered(runs) is not None
         if not is_waiting:
             faults.append(ChainFault(0, runs / HEAD_FILE, error.why))
-    links = [link_at(seq, folder / RECORD_FILE) for seq, folder in found]
+    read = {link.path: link for link in known}
+    paths = [(seq, folder / RECORD_FILE) for seq, folder in found]
+    links = [read.get(path) or link_at(seq, path) for seq, path in paths]
     witnesses = [(HEAD_FILE, head), ("the kept head", retained)]
     faults += _gaps(runs, links, [h.seq for _, h in witnesses if h is not None])
     return sorted([*faults, *_link_faults(links, witnesses)], key=lambda fault: fault.seq)

@@ -21,7 +21,7 @@ from benchgate.gates.baseline import arm
 from benchgate.gates.case_labels import CASE, THERE, LabelChange, labels_of
 from benchgate.gates.decision import CheckpointPromotionDecision
 from benchgate.gates.run_diff import since_pin
-from benchgate.gates.run_side import SideHead
+from benchgate.gates.run_side import BaselineFacts, RerunBaseline, SideHead
 from benchgate.looks.tally import Counted, Looked, Tally
 from benchgate.models import Aggregates, RunDigests
 from benchgate.wire.canonical import digest
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
     from pathlib import Path
 
+    from benchgate.artifacts.run_kinds import RunRecord
     from benchgate.gates.baseline import Baseline
     from benchgate.gates.judge import Counter
     from benchgate.gates.looks import KnownBy, RecordedLook
@@ -106,22 +107,47 @@ class RecordHead(WireModel):
     evidence_files: Mapping[str, str] = Field(default_factory=empty_mapping)
     resumes: Mapping[str, Any] | None = None
 
-    def looked(self, folder: Path) -> Looked | None:
-        """Return what was looked at by the run in a folder; ``None`` if this is no look."""
-        report = self.report
-        baseline = self.baseline
-        if baseline is None or COMPARED not in self.evidence_files:
-            return None
-        before = baseline.report or baseline.run
-        if not (report.complete or report.stopped) or before is None:
-            return None
-        looked = _looked(report, before, baseline.place, baseline.new_series)
-        more = {
-            "looks": str(self.policy.get("looks", "count")),
-            "promoted": self.decision.promotion_allowed,
-            "folder": folder,
-        }
-        return looked.model_copy(update=more)
+
+def _look_in(record: RecordHead | RunRecord, folder: Path) -> Looked | None:
+    """Return what was looked at by the run in a folder; ``None`` if this is no look."""
+    report = record.report
+    baseline = record.baseline
+    if baseline is None or COMPARED not in record.evidence_files:
+        return None
+    before = _before(baseline)
+    if not (report.complete or report.stopped) or before is None:
+        return None
+    place = None
+    if not isinstance(baseline, BaselineFacts):
+        place = baseline.place
+    if isinstance(record, RecordHead):
+        looks = str(record.policy.get("looks", "count"))
+    else:
+        looks = record.policy.looks
+    looked = _looked(report, before, place, baseline.new_series)
+    more = {"looks": looks, "promoted": record.decision.promotion_allowed, "folder": folder}
+    return looked.model_copy(update=more)
+
+
+def _before(
+    baseline: SeenBaseline | BaselineFacts | RerunBaseline,
+) -> ReportHead | BenchRunReport | SideHead | None:
+    """Return the side that a run was compared with; ``None`` if that could not be read."""
+    if isinstance(baseline, BaselineFacts):
+        return baseline.run
+    if isinstance(baseline, RerunBaseline):
+        return baseline.report
+    return baseline.report or baseline.run
+
+
+def _completes(record: RecordHead | RunRecord) -> int | None:
+    """Return the number of the run that another one completes."""
+    resumed = record.resumes
+    if resumed is None:
+        return None
+    if isinstance(resumed, Mapping):
+        return resumed.get("seq")
+    return resumed.seq
 
 
 def looked_at(
@@ -295,7 +321,7 @@ class ChainLooks:
         head = self.read(path, later=later)
         if head is None:
             return None
-        return self.add_head(head[0], path.parent)
+        return self.add_record(head[0], path.parent)
 
     def read(self, path: Path, *, later: bool = False) -> tuple[RecordHead, str] | None:
         """Return the head of the next record, and the record's SHA-256; ``None`` and count it if it is no valid one."""
@@ -307,12 +333,12 @@ class ChainLooks:
             self._tally.unknown += 1
             return None
 
-    def add_head(self, record: RecordHead, folder: Path) -> Counted | None:
-        """Count the next record by its head; as :meth:`add`."""
-        looked = record.looked(folder)
+    def add_record(self, record: RecordHead | RunRecord, folder: Path) -> Counted | None:
+        """Count the next record, of which a head is enough; as :meth:`add`."""
+        looked = _look_in(record, folder)
         if looked is None:
             return None
-        looked = self._same(looked, (record.resumes or {}).get("seq"))
+        looked = self._same(looked, _completes(record))
         if record.report.stopped:
             self._stopped[record.seq] = looked
         return self._tally.add(looked)

@@ -73,7 +73,7 @@ def past_runs(runs: Path) -> list[PastRun]:
         if head is None:
             continue
         record, sha256 = head
-        counted = chain.add_head(record, folder)
+        counted = chain.add_record(record, folder)
         number = None
         if counted is not None:
             number = counted.look.number

@@ -5,9 +5,10 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
+from benchgate.artifacts.run_kinds import RunRecord
 from benchgate.artifacts.trial_kinds import PlanFile, case_file_name
-from benchgate.audit.chain import PLAN_FILE, RECORD_FILE
-from benchgate.audit.runs import parts_of
+from benchgate.audit.chain import PLAN_FILE, RECORD_FILE, link_at
+from benchgate.audit.runs import parts_of, read_record
 from benchgate.errors import few
 from benchgate.results.rules import EXTEND
 from benchgate.verify.agreement import digest_holds, same
@@ -17,16 +18,31 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from benchgate.artifacts.run_kinds import RunRecord
     from benchgate.artifacts.trial_kinds import Replayed
+    from benchgate.audit.chain import Link
 
 
 class ChainRecord(NamedTuple):
-    """Number, folder and content of a record; the content is ``None`` if it cannot be read."""
+    """
+    A record of a chain, read once.
+
+    :param record: ``None`` if it cannot be read.
+    :param link: the same as the chain has it.
+    """
 
     seq: int
     folder: Path
     record: RunRecord | None
+    link: Link
+
+    @classmethod
+    def read(cls, seq: int, folder: Path) -> ChainRecord:
+        """Return the record of a number in a folder."""
+        link = link_at(seq, folder / RECORD_FILE, whole=True)
+        record = link.stated
+        if not isinstance(record, RunRecord):
+            record = read_record(folder)  # which follows a link that the chain does not
+        return cls(seq, folder, record, link)
 
 
 def earlier_faults(record: RunRecord, chain: Iterable[ChainRecord]) -> Iterator[str]:

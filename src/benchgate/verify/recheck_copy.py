@@ -16,7 +16,7 @@ from benchgate.wire.files import read_bytes
 from benchgate.wire.parsing import MAX_JSON_BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from benchgate.artifacts.run_kinds import RunRecord
@@ -26,18 +26,20 @@ AFTER: Final = 10**15
 """Number of faults that concern no single record: sorts them last."""
 
 
-def copy_faults(copy: Path, runs: Path) -> Iterator[ChainFault]:
+def copy_faults(copy: Path, runs: Path, known: Mapping[Path, RunRecord]) -> Iterator[ChainFault]:
     """
     Compare the copy of the newest evidence, which most readers look at, with the record.
 
     Until the newest record is entered its evidence is being copied: a file may still be that of the record before.
+
+    :param known: by their folder, records that were read already.
     """
     # Listed again: runs may have ended since the chain was checked.
     is_entered = unentered(runs) is None
     newest = [folder for _, folder in numbered(runs)[-2:]]
     if is_entered:
         newest = newest[-1:]
-    read = [(folder, read_record(folder)) for folder in newest]
+    read = [(folder, known.get(folder) or read_record(folder)) for folder in newest]
     sources = [(folder, record) for folder, record in read if record is not None]
     if newest and not sources:  # a record that cannot be read is reported already
         return

@@ -23,7 +23,6 @@ from benchgate.audit.chain import (
     record_folder,
     unentered,
 )
-from benchgate.audit.runs import read_record
 from benchgate.audit.walk import ChainFault, chain_faults
 from benchgate.errors import ArtifactError, Unreadable, brief
 from benchgate.gates.baseline import arm
@@ -173,21 +172,21 @@ def _verify_runs(
     out: Path, name: str, kept: Head | None, *, require_complete: bool
 ) -> ClassVerification:
     runs = out / "runs" / name
-    records = [ChainRecord(seq, folder, read_record(folder)) for seq, folder in numbered(runs)]
+    records = [ChainRecord.read(seq, folder) for seq, folder in numbered(runs)]
+    readable = {one.folder: one.record for one in records if one.record is not None}
     faults = [
-        *chain_faults(runs, kept),
+        *chain_faults(runs, kept, [one.link for one in records]),
         *_record_faults(records),
         *(ChainFault(AFTER, path, message) for path, message in _strays(runs)),
-        *copy_faults(out / "evidence" / name, runs),
+        *copy_faults(out / "evidence" / name, runs, readable),
     ]
     newest = None
     head = None
     if records:
         last = records[-1]
         newest = last.record
-        sha256 = digest_of(last.folder / RECORD_FILE)
-        if sha256 is not None:
-            head = f"{last.seq}:{sha256}"
+        if last.link.sha256 is not None:
+            head = f"{last.seq}:{last.link.sha256}"
     lacking: Iterable[ChainFault] = ()
     if require_complete:
         lacking = _incompleteness(runs, newest, unentered(runs))
@@ -202,18 +201,19 @@ def _verify_runs(
         anchored_at=anchored_at,
         faults=tuple(sorted(faults, key=lambda fault: fault.seq)),
         incomplete=tuple(lacking),
-        stated={seq: one.rules for seq, _, one in records if one and _is_stated(one)},
+        stated={seq: one.rules for seq, _, one, _ in records if one and _is_stated(one)},
     )
 
 
 def _record_faults(records: list[ChainRecord]) -> Iterator[ChainFault]:
     before: RunRecord | None = None
     looks = ChainLooks()
-    for seq, folder, record in records:
-        counted = looks.add(folder / RECORD_FILE)
+    for seq, folder, record, _ in records:
         if record is None:
+            looks.add(folder / RECORD_FILE)
             yield ChainFault(seq, folder / RECORD_FILE, _unreadable(folder / RECORD_FILE))
         else:
+            counted = looks.add_record(record, folder)
             faults = [
                 *_folder_faults(folder, record),
                 *_own_faults(folder, record, records, counted),
