@@ -37,7 +37,8 @@ def run_id(task_class: str, results: Iterable[TrialResult]) -> str:
     for result in sorted(results, key=lambda result: (result.case_id, result.trial)):
         score = None
         if result.score is not None:
-            score = result.score.model_dump(mode="json", include=set(SCORE))
+            score = {name: getattr(result.score, name) for name in SCORE}
+            score["breakdown"] = dict(result.score.breakdown)
         codes: list[str] = []
         if result.outcome != "not_run":
             codes = [mode.code for mode in result.failure_modes]

@@ -21,6 +21,7 @@ from benchgate.cli.say import complain, say, show
 from benchgate.errors import ArtifactError, counted
 from benchgate.interop.roles import IN_ONE_FILE
 from benchgate.options.kinds import REASON
+from benchgate.wire.parsing import collector_paused
 
 if TYPE_CHECKING:
     import argparse
@@ -107,6 +108,7 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
     parser.set_defaults(execute=guarded(_execute))
 
 
+@collector_paused()  # models have no cycles, and looking for them takes a tenth of the time
 def _execute(args: argparse.Namespace) -> int:
     one, first = _side(args, args.base)
     other, second = _side(args, args.cand)

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 _TOLERANCE = 1e-13
 _TOLERANCE_OF_GROUPS = 1e-7  # each step of the search computes a whole bound
+_BLOCK = 256  # so many levels at once, or their powers would take the memory of all nodes for each
 _MOST_ROUNDS = 1e9  # of all clusters there are: nobody writes so many cases
 
 
@@ -267,20 +268,41 @@ def _integrand(u: Floats, w: Floats, counts: Floats) -> Floats:
     multiplications and divisions have the same digits on every processor. numpy's arctan, log1p, sin, exp and
     complex products do not: their last digits depend on the vector instructions that numpy finds.
     """
-    real = np.ones_like(u)
-    imaginary = np.zeros_like(u)
+    product = (np.ones_like(u), np.zeros_like(u))
     # Every factor has a size of at least 1, so a product that overflows belongs to a term that is as good as 0.
     with np.errstate(over="ignore", invalid="ignore"):
-        for weight, count in zip(w.tolist(), counts.tolist(), strict=True):
-            factor = u * weight
-            if count == 1:
-                # As _times() has it, without the products with the real part, which is 1.
-                real, imaginary = real - imaginary * factor, real * factor + imaginary
-            else:
-                power = _power((np.ones_like(u), factor), int(count))
-                real, imaginary = _times((real, imaginary), power)
+        for start in range(0, len(w), _BLOCK):
+            block = slice(start, start + _BLOCK)
+            product = _times_factors(product, u, w[block], counts[block])
+        real, imaginary = product
         terms = imaginary / (real * real + imaginary * imaginary) / u
     return np.where(np.isfinite(terms), terms, 0.0)
+
+
+def _times_factors(product: Complex, u: Floats, w: Floats, counts: Floats) -> Complex:
+    """Multiply a product by all (1 + i u w)**c, one after the other: in another order the digits are others."""
+    real, imaginary = product
+    exponents = counts.astype(int).tolist()
+    powers = _powers(u, w, exponents)
+    for place, weight in enumerate(w.tolist()):
+        if exponents[place] == 1:
+            # As _times() has it, without the products with the real part, which is 1.
+            factor = u * weight
+            real, imaginary = real - imaginary * factor, real * factor + imaginary
+        else:
+            real, imaginary = _times((real, imaginary), powers[place])
+    return real, imaginary
+
+
+def _powers(u: Floats, w: Floats, exponents: list[int]) -> dict[int, Complex]:
+    """Return (1 + i u w)**c by the place of w, for each c above 1; those of one c at once, which is faster."""
+    powers: dict[int, Complex] = {}
+    for exponent in {*exponents} - {1}:
+        places = [place for place, other in enumerate(exponents) if other == exponent]
+        factors = w[places].reshape(-1, 1) * u
+        rows = zip(*_power((np.ones_like(factors), factors), exponent), strict=True)
+        powers.update(zip(places, rows, strict=True))
+    return powers
 
 
 def _power(factor: Complex, exponent: int) -> Complex:

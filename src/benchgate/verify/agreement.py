@@ -55,7 +55,12 @@ def digest_holds(path: Path, expected: str, where: str) -> Iterator[str]:
         yield f"{where}: {path.name}: {error.why}"
         return
     if actual != expected:
-        yield f"{where}: the SHA-256 of {path.name} is not the recorded one"
+        yield f"{where}: {other_digest(path.name)}"
+
+
+def other_digest(name: str) -> str:
+    """Return that a file has other bytes than a record says."""
+    return f"the SHA-256 of {name} is not the recorded one"
 
 
 def same(where: str, expected: Any, actual: Any, *, is_file: bool = False) -> Iterator[str]:

@@ -22,16 +22,18 @@ from benchgate.errors import Unreadable, few
 from benchgate.ids import RunPlan, run_id, suite_version, trial_seed
 from benchgate.models import Aggregates
 from benchgate.taxonomy import RAISABLE, RESERVED, Taxonomy
-from benchgate.verify.agreement import digest_holds, plain, same
+from benchgate.verify.agreement import digest_holds, other_digest, plain, same
 from benchgate.verify.recheck_decision import recheck_decision
 from benchgate.wire.canonical import digest, sha256_hex
+from benchgate.wire.files import read_bytes
+from benchgate.wire.parsing import MAX_JSON_BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
     from pathlib import Path
 
     from benchgate.artifacts.run_kinds import RunRecord
-    from benchgate.models import BenchRunReport, Side
+    from benchgate.models import BenchRunReport, Side, TrialResult
 
 
 _FIGURES: Final = set(Aggregates.model_fields)
@@ -51,12 +53,13 @@ def recheck_record(folder: Path, record: RunRecord) -> Iterator[str]:
     """Yield where a record, or a file beside it, differs from what the record's facts give."""
     # Forged facts may make any of the computations raise: that is a finding too.
     try:
-        parts = {"cases": record.case_files, "evidence": record.evidence_files}
-        yield from file_faults(folder, parts, record.plan_sha256)
-        yield from _plan(folder, record)
-        outputs: dict[str, Any] = {}
         sides = _sides(record)
         names = [case_file_name(r, side) for side in sides for r in sides[side].report.per_case]
+        parts = {"cases": record.case_files, "evidence": record.evidence_files}
+        later = {os.path.join("cases", name) for name in names}
+        yield from file_faults(folder, parts, record.plan_sha256, later)
+        yield from _plan(folder, record)
+        outputs: dict[str, Any] = {}
         if sorted(names) != sorted(record.case_files):
             yield "case_files: not one file for each result"
         for side, one in sides.items():
@@ -77,31 +80,39 @@ def _sides(record: RunRecord) -> dict[Side, RunRecord]:
 
 
 def file_faults(
-    folder: Path, parts: Mapping[str, Mapping[str, str]], plan_sha256: str
+    folder: Path, parts: Mapping[str, Mapping[str, str]], plan_sha256: str, later: Collection[str]
 ) -> Iterator[str]:
     """
     Yield which files of a record's folder are not those that it names.
 
     :param parts: SHA-256 of each file, by folder and name.
+    :param later: paths of those that are compared with their SHA-256 when they are read.
     """
     # The plan lies in the folder itself, beside files that others check.
     for part, digests in {**parts, "": {PLAN_FILE: plan_sha256}}.items():
         if os.path.islink(folder / part):
             yield f"{part}: is a symlink; a record must have its files in its own folder"
-            continue
-        there: set[str] = set()
-        if (folder / part).is_dir():
-            there = set(os.listdir(folder / part))
-        if not part:
-            there &= {PLAN_FILE}
-        for name, sha256 in digests.items():
-            where = os.path.join(part, name)
-            if name not in there or os.path.islink(folder / where):
-                yield f"{where}: missing, or a symlink"
-                continue
+        else:
+            yield from _part(folder, part, digests, later)
+
+
+def _part(
+    folder: Path, part: str, digests: Mapping[str, str], later: Collection[str]
+) -> Iterator[str]:
+    """Yield the same of one of these folders."""
+    there: set[str] = set()
+    if (folder / part).is_dir():
+        there = set(os.listdir(folder / part))
+    if not part:
+        there &= {PLAN_FILE}
+    for name, sha256 in digests.items():
+        where = os.path.join(part, name)
+        if name not in there or os.path.islink(os.path.join(folder, where)):
+            yield f"{where}: missing, or a symlink"
+        elif where not in later:
             yield from digest_holds(folder / where, sha256, where)
-        for name in sorted(there - set(digests)):
-            yield f"{os.path.join(part, name)}: not in the record: added later"
+    for name in sorted(there - set(digests)):
+        yield f"{os.path.join(part, name)}: not in the record: added later"
 
 
 def _plan(folder: Path, record: RunRecord) -> Iterator[str]:
@@ -225,8 +236,9 @@ def _identity(record: RunRecord) -> Iterator[str]:
     yield from same("report.digests.baseline", baseline, digests.baseline)
     for result in report.per_case:
         seed = trial_seed(name, result.case_id, result.trial, report.seed)
-        label = case_file_name(result).removesuffix(".json")
-        yield from same(f"report.per_case.{label}.seed", seed, result.seed)
+        if seed != result.seed:
+            label = case_file_name(result).removesuffix(".json")
+            yield from same(f"report.per_case.{label}.seed", seed, result.seed)
 
 
 def _cases(folder: Path, record: RunRecord, side: Side, outputs: dict[str, Any]) -> Iterator[str]:
@@ -239,10 +251,15 @@ def _cases(folder: Path, record: RunRecord, side: Side, outputs: dict[str, Any])
     named = {case_file_name(result, side): result for result in report.per_case}
     scorers: set[str | None] = set()
     for name, result in named.items():
+        path = os.path.join(folder, name)
+        where = f"cases/{name}"
         try:
-            case = TrialFile.read_file(folder / name, "file of a trial")
+            data = read_bytes(path, limit=MAX_JSON_BYTES)
+            if sha256_hex(data) != record.case_files.get(name):
+                yield f"{where}: {other_digest(name)}"
+            case = TrialFile.parse(path, data, "file of a trial")
         except Unreadable as error:
-            yield f"cases/{name}: {error.why}"
+            yield f"{where}: {error.why}"
             continue
         scorers.add(case.scorer)
         if record.subject.kind == "checkpoint":
@@ -250,16 +267,22 @@ def _cases(folder: Path, record: RunRecord, side: Side, outputs: dict[str, Any])
         elif isinstance(case.output, dict) and "rl_payload" in case.output:
             # All that is asked of it; outputs may be large.
             outputs[name] = {"rl_payload": case.output["rl_payload"]}
-        yield from same(f"cases/{name}.task_class", case.task_class, report.task_class)
-        yield from same(f"cases/{name}.case_id", case.case_id, result.case_id)
-        there = case.result
-        if result.why == "set_aside":
-            there = set_aside(there)  # its file has what it came to, which counts for nothing
-        yield from same(f"cases/{name}.result", plain(there), plain(result))
-        if result.observed is not None:
-            seen = sha256_hex(json.dumps(case.output).encode())
-            yield from same(f"cases/{name}.result.observed.output", seen, result.observed.output)
+        yield from same(f"{where}.task_class", case.task_class, report.task_class)
+        yield from _trial(where, case, result)
     yield from _scorer(report, scorers)
+
+
+def _trial(where: str, case: TrialFile, result: TrialResult) -> Iterator[str]:
+    """Yield where the file of a trial has another result than the report."""
+    yield from same(f"{where}.case_id", case.case_id, result.case_id)
+    there = case.result
+    if result.why == "set_aside":
+        there = set_aside(there)  # its file has what it came to, which counts for nothing
+    if there != result:
+        yield from same(f"{where}.result", plain(there), plain(result))
+    if result.observed is not None:
+        seen = sha256_hex(json.dumps(case.output).encode())
+        yield from same(f"{where}.result.observed.output", seen, result.observed.output)
 
 
 def _scorer(report: BenchRunReport, scorers: set[str | None]) -> Iterator[str]:
