@@ -167,7 +167,7 @@ def _refuse_inside(baseline: Path, candidate: Path) -> None:
 
 
 def _gate_records(args: argparse.Namespace, first: Path, second: Path) -> int:
-    from benchgate.gates.baseline import read_baseline, read_policy_of
+    from benchgate.gates.baseline import read_baseline
     from benchgate.gates.choice import BaselineChoice
     from benchgate.gates.facts import RunFacts
     from benchgate.gates.judge import FinishedRun, judge
@@ -177,27 +177,28 @@ def _gate_records(args: argparse.Namespace, first: Path, second: Path) -> int:
     from benchgate.wording.block import Door, block
 
     before, after = read_baseline(first), read_baseline(second)
-    reports = []
+    records = []
     for side in (before, after):
-        if side.report is None:
+        if side.record is None:
             raise ArtifactError(side.path, joined(side.problems))
-        reports.append(side.report)
+        records.append(side.record)
+    candidate = records[1].report
     if before.sha256 == after.sha256:  # a baseline.json is a copy of the record of its run
         raise ValueError(one_side(first, second, "record"))
-    recorded = read_policy_of(second).model_dump(mode="json")
-    policy = policy_of(args, recorded, of_file=defaults_of(reports[1].source))
+    recorded = records[1].policy.model_dump(mode="json")
+    policy = policy_of(args, recorded, of_file=defaults_of(candidate.source))
     chain = ChainLooks(second.absolute().parent.parent)
     run = FinishedRun(
-        facts=RunFacts(policy=policy, report=reports[1], baseline=before.facts),
+        facts=RunFacts(policy=policy, report=candidate, baseline=before.facts),
         choice=BaselineChoice(path=first, binding=True, requested=True),
         baseline=before,
         exit_rule="gate",
     )
     judgement = judge(run, count=counter_of(chain.number, before, policy))
-    for label, path, report in zip(
-        ("baseline", "candidate"), (first, second), reports, strict=True
+    for label, path, record in zip(
+        ("baseline", "candidate"), (first, second), records, strict=True
     ):
-        say(f"{label:9} {path}: record of {report.task_class}")
+        say(f"{label:9} {path}: record of {record.report.task_class}")
     show(block(judgement, Door(verbosity=args.verbose, more="-v")))
     for problem in after.problems:
         complain(f"{second}: {problem.text}")

@@ -75,6 +75,7 @@ class Baseline:
     :param place: of a log, where its file is: by a path from the folder of the record, or from that of the ledger.
     :param new_series: why a person began a new series of looks with it; ``None`` if nobody did.
     :param outputs_at: where its outputs are, as ``--reobserve`` takes it; ``None`` if they are not kept.
+    :param record: what was read of its file; ``None`` if it is none that can be read.
     """
 
     path: Path
@@ -84,6 +85,7 @@ class Baseline:
     place: str | None = None
     new_series: str | None = None
     outputs_at: str | None = None
+    record: BaselineRecord | None = None
 
     @property
     def rerun(self) -> RerunBaseline | None:
@@ -135,17 +137,18 @@ def read_baseline(path: Path) -> Baseline:
         return Baseline(path=path, sha256=None, report=None, problems=(problem,))
     sha256 = sha256_hex(data)
     try:
-        report = BaselineRecord.parse(path, data, "record of a run").report
+        record = BaselineRecord.parse(path, data, "record of a run")
     except Unreadable as error:
         problem = says("baseline.no_record", why=error.why)
         return Baseline(path=path, sha256=sha256, report=None, problems=(problem,))
     return Baseline(
         path=path,
         sha256=sha256,
-        report=report,
-        problems=tuple(_faults(report)),
+        report=record.report,
+        problems=tuple(_faults(record.report)),
         new_series=_new_series(path, sha256),
         outputs_at=_outputs_at(path),
+        record=record,
     )
 
 
@@ -170,23 +173,13 @@ def _new_series(path: Path, sha256: str) -> str | None:
     return begun[-1]
 
 
-def read_policy_of(path: Path) -> GatePolicy:
-    """
-    Return the policy that a recorded run was judged by.
-
-    :raises Unreadable: the file is not a record.
-    """
-    return BaselineRecord.read_file(path, "record of a run").policy
-
-
 def baseline_notes(baseline: Baseline, policy: GatePolicy, level: Isolation) -> Iterator[Says]:
     """Yield what to know of a baseline that was read: an old default, less isolation than now, and a high age."""
-    if baseline.report is None:
+    record = baseline.record
+    if record is None:
         return
-    report = baseline.report
+    report = record.report
     before = report.isolation_class
-    # Read again: what a decision asks of a baseline has neither its policy nor when it ended.
-    record = BaselineRecord.read_file(baseline.path, "record of a run")
     ended = [record.finished_at, *(part.finished_at for part in report.parts)]
     age = clock.now() - min(ended)
     if age >= MAX_AGE:
