@@ -195,8 +195,14 @@ def _drawn_sums(rows: Floats, size: int) -> Iterator[Floats]:
     """Yield the sums of both columns over random subsets of the rows, in blocks."""
     steps, exponent = _fixed_point(rows[:, 0])
     counts = rows[:, 1].astype(np.int64)
+    is_single = counts.max() == 1
     for bits in _patterns(len(rows), size):
-        yield np.stack([np.ldexp(bits @ steps, exponent), bits @ counts], axis=1)
+        if is_single:
+            # No case shares a cluster, and numpy counts them in a third of the time.
+            sizes = np.count_nonzero(bits, axis=1)
+        else:
+            sizes = bits @ counts
+        yield np.stack([np.ldexp(bits @ steps, exponent), sizes], axis=1)
 
 
 @dataclass(frozen=True, slots=True)
