@@ -8,7 +8,10 @@ import shutil
 import pytest
 
 from benchgate.artifacts.kinds import KINDS
+from benchgate.artifacts.run_kinds import RunRecord
+from benchgate.audit.chain import RECORD_FILE, numbered
 from benchgate.cli import main
+from benchgate.looks.chain import ChainLooks
 from benchgate.verify.validate import kind_of
 from benchgate.wire.model import SCHEMA_VERSION
 from tests.freeze_formats import FORMATS
@@ -36,6 +39,18 @@ def test_every_kind_of_file_is_there_and_is_read(project):
             KINDS[kind].read_file(path, kind)
             found.add(kind)
     assert found == set(KINDS)
+
+
+@pytest.mark.parametrize("task_class", ["echo", "logged"])
+def test_a_look_is_the_same_by_the_head_of_a_record_and_by_all_of_it(project, task_class):
+    heads = ChainLooks()
+    wholes = ChainLooks()
+    counted = []
+    for _, folder in numbered(project / "out/runs" / task_class):
+        record = RunRecord.read_file(folder / RECORD_FILE, "record")
+        counted.append(heads.add(folder / RECORD_FILE))
+        assert wholes.add_record(record, folder) == counted[-1]
+    assert any(counted)
 
 
 @pytest.mark.usefixtures("project")
