@@ -10,7 +10,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from benchgate.artifacts.run_kinds import RunRecord
 from benchgate.audit.runs import resumable
 from benchgate.check.pinned import pin_of
 from benchgate.cli import main
@@ -313,10 +312,7 @@ def test_what_a_part_says_is_compared_with_the_record_that_it_is_of(pinned):
     pinned.echo.case("04")
     assert pinned.extend("--yes").status == 0
     folders = sorted((pinned.echo.out / "runs/echo").glob("0*"))
-    chain = [
-        ChainRecord(seq, folder, RunRecord.read_file(folder / "record.json", "record"))
-        for seq, folder in enumerate(folders, 1)
-    ]
+    chain = [ChainRecord.read(seq, folder) for seq, folder in enumerate(folders, 1)]
     record = chain[1].record
 
     def faults(**fields):
