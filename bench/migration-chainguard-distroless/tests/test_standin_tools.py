@@ -415,6 +415,8 @@ LOST = "Error: Cannot find module '/app/node_modules/next/dist/bin/next'"
         ('nginx: [emerg] unknown directive "lisen" in /etc/nginx/nginx.conf:3', None),
         ("#9 1.2 stand-in brought: coreutils\n#9 1.3 cp: unrecognized option: parents", "option"),
         ("#9 1.3 cp: unrecognized option: parents", None),
+        ("#9 1.3 ERROR: unable to select packages: nodejs-22 (no such package)", "apk-older"),
+        ("#9 1.3 ERROR: unable to select packages: nodejs-22 libpq-dev (no such package)", None),
         ("#9 1.2 stand-in brought: ghostscript\n#9 1.3 /bin/sh: gs: not found", "apk-program"),
         ("#9 1.2 stand-in brought: ghostscript\n#9 1.3 /bin/sh: useradd: not found", None),
         ("#9 1.2 stand-in brought: ca-certificates\n#9 1.3 /bin/sh: gs: not found", None),

@@ -12,7 +12,11 @@ from io import BytesIO
 import pytest
 from _benchgate_bench.migration_chainguard_distroless.dockerfile.reference import Reference
 from _benchgate_bench.migration_chainguard_distroless.observers import builder
-from _benchgate_bench.migration_chainguard_distroless.observers.standins import facts, images
+from _benchgate_bench.migration_chainguard_distroless.observers.standins import (
+    facts,
+    images,
+    packages,
+)
 from _benchgate_bench.migration_chainguard_distroless.tests.support import stood_in
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="stand-ins are shell scripts")
@@ -100,6 +104,12 @@ APK = {
         ("apk add cmake && apk del cmake && {to}/usr/bin/cpack-x", "not found"),
         ("apk add cmake && apk del cmake && ls {to}/usr/bin", ""),
         ("apk add libssl-dev", "libssl-dev (no such package)"),
+        ("apk add cmake libssl-dev gone", "packages: libssl-dev gone (no such package)"),
+        ("apk add 'cmake=3.25.1-r0'", "stand-in limit: apk-version"),
+        ("apk add cmake~3.25", "stand-in limit: apk-version"),
+        ("apk add 'cmake>3'", "stand-in brought: cmake"),
+        ("apk add cmake=3.25.1-1+deb12u1", "is not a valid world dependency"),
+        ("apk add 'cmake=3.*'", "is not a valid world dependency"),
     ],
 )
 def test_apk_brings_what_the_tables_have(tmp_path, script, said):
@@ -333,6 +343,6 @@ def test_an_answer_cannot_say_itself_that_it_is_beyond_the_stand_ins(tmp_path):
 
 
 def test_apk_knows_the_packages_that_there_are():
-    kept = set(images.PACKAGES.split())
+    kept = set(packages.LISTED.split())
     assert {"sqlite-dev", "ffmpeg-9.0", "imagemagick", "postgresql-18-client"} <= kept
     assert not {"libssl-dev", "zlib1g-dev", "musl-dev"} & kept

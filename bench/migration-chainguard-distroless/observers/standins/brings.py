@@ -7,12 +7,12 @@ library is there by its name. What no table has is a limit or is not there, as :
 
 from __future__ import annotations
 
-import gzip
 import re
 from functools import cache
-from pathlib import Path
 from types import MappingProxyType
 from typing import Final
+
+from . import packages
 
 _GCC: Final = "c++ cc cpp g++ gcc"
 _BINUTILS: Final = "ar as ld nm objcopy objdump ranlib readelf size strings strip"
@@ -235,8 +235,7 @@ def is_known(name: str) -> bool:
 @cache
 def _pythons() -> frozenset[str]:
     """Return the packages of Python that Wolfi has, as they are called where pip looks."""
-    text = gzip.decompress(Path(__file__).with_name("packages.txt.gz").read_bytes()).decode()
-    found = re.findall(r"(?m)^py3(?:\.\d+)?-(.+?)(?:-bin)?$", text)
+    found = re.findall(r"(?m)^py3(?:\.\d+)?-(.+?)(?:-bin)?$", packages.LISTED)
     return frozenset(re.sub(r"[-_.]+", "-", name.lower()) for name in found)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import contextlib
-import gzip
 import hashlib
 import io
 import json
@@ -25,7 +24,7 @@ from typing import TYPE_CHECKING, Final
 from _benchgate_bench.migration_chainguard_distroless.dockerfile.reference import Reference
 from _benchgate_bench.migration_chainguard_distroless.forms import STOOD_IN
 
-from . import brings
+from . import brings, packages
 from .facts import facts_of
 
 if TYPE_CHECKING:
@@ -57,9 +56,6 @@ LABELLED: Final = "cgr.dev/chainguard/wolfi-base:latest"
 """The image whose label is read: no answer can have changed it."""
 
 HERE: Final = Path(__file__).resolve().parent
-PACKAGES: Final = gzip.decompress((HERE / "packages.txt.gz").read_bytes()).decode()
-"""The names that ``apk`` knows, one a line."""
-
 KEPT: Final = "/usr/share/standin"
 HELD, INSTALLED, PACKED = (f"{KEPT}/{name}" for name in ("held", "installed", "pkg"))
 """Folders with a file for each package that an image has, for each that ``apk`` added, and with what ``apk`` adds."""
@@ -132,11 +128,13 @@ is the host's, a file of Debian, a script, a text, or ``None`` for a folder that
 
 _LIBRARIES: Final = {
     package: dict.fromkeys(found, "library")
-    for package in PACKAGES.split()
+    for package in packages.LISTED.split()
     if (found := brings.libraries(package))
 }
 _PROGRAMS: Final = {
-    package: " ".join(found) for package in PACKAGES.split() if (found := brings.programs(package))
+    package: " ".join(found)
+    for package in packages.LISTED.split()
+    if (found := brings.programs(package))
 }
 _STANDING: Final[Mapping[str, _Table]] = {
     "bash": BRINGS["bash"], "tini": {"/usr/bin/tini": _TINI}, "uv": BRINGS["uv"],
@@ -144,8 +142,8 @@ _STANDING: Final[Mapping[str, _Table]] = {
     "poetry": {"/usr/bin/poetry": "poetry"},
     "bind-tools": {"/usr/bin/dig": "static", "/usr/bin/host": "static"}, "openssh-client": {"/usr/bin/ssh": "static"},
     **{one: {f"/usr/bin/{one}": "static"} for one in ("curl", "jq", "rsync", "wget")},
-    **{one: BRINGS["ruby-bundler"] for one in PACKAGES.split() if brings.plain(one) == "ruby-bundler"},
-    **{one: {"/usr/bin/go": "go"} for one in PACKAGES.split() if brings.plain(one) == "go"},
+    **{one: BRINGS["ruby-bundler"] for one in packages.LISTED.split() if brings.plain(one) == "ruby-bundler"},
+    **{one: {"/usr/bin/go": "go"} for one in packages.LISTED.split() if brings.plain(one) == "go"},
     **{one: BRINGS[one] for one in ("ca-certificates-bundle", "pnpm", "tzdata", "yarn")},
 }  # fmt: skip
 ADDED: Final[Mapping[str, _Table]] = {
@@ -155,7 +153,7 @@ ADDED: Final[Mapping[str, _Table]] = {
 APK: Final[_Table] = {
     "/usr/bin/apk": "apk",
     f"{KEPT}/limit": "limit",
-    f"{KEPT}/packages": PACKAGES.encode(),
+    f"{KEPT}/packages": packages.LISTED.encode(),
     f"{KEPT}/programs": _rows(_PROGRAMS),
     **_LINKED,
 }

@@ -6,7 +6,7 @@ import re
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from . import brings
+from . import brings, packages
 
 if TYPE_CHECKING:
     from collections.abc import Container
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 LIMITS: Final = MappingProxyType(
     {
         "apk-base": "takes a package of the base image away",
+        "apk-older": "asks apk for an older version of a package than those in the frozen list",
         "apk-files": "uses a file of a package that nobody listed",
         "apk-program": "runs a program that may be of a package that it added and that nobody listed",
         "apk-root": "installs into another root",
@@ -135,6 +136,9 @@ _NEWER: Final = MappingProxyType(
 _NOT_FOUND: Final = re.compile(
     _LINE + r"ERROR: No matching distribution found for ([A-Za-z0-9][\w.-]*)"
 )
+_NO_PACKAGE: Final = re.compile(
+    _LINE + r"ERROR: unable to select packages: (.+) \(no such package\)"
+)
 _GNU: Final = {
     "bsdtar",
     "coreutils",
@@ -165,6 +169,7 @@ MARKS: Final = (
     "stand-in limit:",
     "stand-in brought:",
     "No matching distribution found for",
+    "(no such package)",
     "DO NOT MATCH THE HASHES",
     "requires a different Python",
 )
@@ -183,6 +188,11 @@ def limit_in(output: str, names: Container[str] = ()) -> str | None:
     limits += [LIMITS[name] for name, newer in _NEWER.items() if newer.search(output)]
     limits += [
         LIMITS["pip-package"] for name in _NOT_FOUND.findall(output) if brings.is_known(name)
+    ]
+    limits += [
+        LIMITS["apk-older"]
+        for names in _NO_PACKAGE.findall(output)
+        if all(packages.streams().had(name) for name in names.split())
     ]
     if any(f"{package.lstrip('/')}/package.json" in names for package in _LOST.findall(output)):
         limits.append(LIMITS["npm-file"])
