@@ -18,8 +18,8 @@ ANY: Final = "any"
 
 SCRATCH: Final = "scratch"
 STOOD_IN: Final = (
-    "aspnet-runtime", "bash", "busybox", "chainguard-base", "dotnet-sdk", "gcc-glibc", "glibc-dynamic", "go", "jdk",
-    "jre", "maven", "nginx", "node", "php", "postgres", "python", "ruby", "rust", "static", "wolfi-base",
+    "aspnet-runtime", "bash", "busybox", "chainguard-base", "dotnet-sdk", "gcc-glibc", "glibc-dynamic", "go", "gradle",
+    "jdk", "jre", "maven", "nginx", "node", "php", "postgres", "python", "ruby", "rust", "static", "wolfi-base",
 )  # fmt: skip
 """Names of the images of Chainguard's that have stand-ins."""
 

@@ -49,12 +49,35 @@ TOOLS = {
     },
     "gcc": {"project/a.c": "#include <stdio.h>\n", "kept/dynamic": "d"},
     "gem": {},
+    "git": {"project/a": ""},
     "go": GO,
+    "gradle": {
+        "project/settings.gradle": "rootProject.name = 'shop'\n",
+        "project/build.gradle": "plugins { id 'java' }\nversion = '1.2'\n",
+        "bin/javac": "#!/bin/sh\n",
+    },
     "mvn": {"project/pom.xml": "<project><artifactId>a</artifactId><version>1</version></project>"},
     "npm": NODE,
     "strip": {"project/a": ""},
     "uv": {},
 }
+NO_COMPILER = (
+    "mv ../bin/javac ../bin/java; for one in basename cat dirname grep head sed tr; do "
+    "ln -s $(command -v $one) ../bin/; done; PATH=${PWD%/*}/bin; "
+)
+WORKSPACE = (
+    """printf '[workspace]\\nmembers = [\\n  "api", # one\\n  "we*",\\n]\\n' >> Cargo.toml; for one in api web; do """
+    """mkdir -p $one/src; touch $one/src/main.rs; printf '[package]\\nname = "%s"\\n' $one > $one/Cargo.toml; done; """
+)
+BINS = (
+    """printf '[[bin]]\\nname = "other"\\npath = "src/x.rs"\\n' >> Cargo.toml; """
+    "mkdir src/bin; touch src/x.rs src/bin/b.rs; "
+)
+BOOT = """sed -i "s/'java'/'java'; id 'org.springframework.boot' version '3'/" build.gradle; """
+NO_PLAIN = "echo 'jar { enabled = false }' >> build.gradle; "
+NAMED = """printf "bootJar {\\n  archiveFileName = 'a.jar'\\n}\\n" >> build.gradle; """
+SHADOW = """sed -i "s/'java'/'java'; id 'com.gradleup.shadow'/" build.gradle; """
+PROJECTS = """echo "include 'web'" >> settings.gradle; mkdir web; echo "plugins { id 'java' }" > web/build.gradle; """
 
 
 @pytest.mark.parametrize(
@@ -69,6 +92,10 @@ TOOLS = {
         ("dotnet", "dotnet publish -p:PublishSingleFile=true", OPTION),
         ("gcc", "gcc --frobnicate a.c", OPTION),
         ("gem", "gem --frobnicate", OPTION),
+        ("gem", "gem install --frobnicate bundler", OPTION),
+        ("git", "git --frobnicate", OPTION),
+        ("gradle", "gradle --frobnicate build", OPTION),
+        ("gradle", "echo 'x = fast' >> build.gradle; gradle -Pfast=1 build", OPTION),
         ("go", "go build -frobnicate", OPTION),
         ("go", "go build -buildmode=c-shared", OPTION),
         ("mvn", "mvn --frobnicate package", OPTION),
@@ -86,6 +113,7 @@ TOOLS = {
         ("go", "GOFLAGS=-tags=x go build", VARIABLE),
         ("go", "GOWORK=off go build", VARIABLE),
         ("go", "CGO_LDFLAGS=-lx go build", VARIABLE),
+        ("gradle", "GRADLE_FROBNICATE=1 gradle build", VARIABLE),
         ("mvn", "MAVEN_ARGS=-Px mvn package", VARIABLE),
         ("npm", "NPM_CONFIG_FROBNICATE=1 npm install", VARIABLE),
         ("npm", "npm_config_install_links=1 npm install", VARIABLE),
@@ -96,6 +124,14 @@ TOOLS = {
         ("composer", "composer require a/b", "stand-in limit: composer-verb\n"),
         ("dotnet", "dotnet run", "stand-in limit: dotnet-verb\n"),
         ("gem", "gem list", "stand-in limit: gem-install\n"),
+        ("git", "git init", "stand-in limit: program\n"),
+        ("git", "git clone https://github.com/a/b", "stand-in limit: network\n"),
+        ("git", "mkdir .git; git describe", "stand-in limit: program\n"),
+        ("gradle", "gradle bootBuildImage", "stand-in limit: gradle-task\n"),
+        ("gradle", "echo 'task pack {}' >> build.gradle; gradle pack", "limit: gradle-task\n"),
+        ("gradle", "sed -i 's/java/application/' build.gradle; gradle installDist", "gradle-install\n"),
+        ("gradle", "echo \"archivesBaseName = 'a'\" >> build.gradle; gradle jar", "gradle-project\n"),
+        ("gradle", "sed -i 's/1.2/$rev/' build.gradle; gradle jar", "gradle-project\n"),
         ("go", "go mod vendor", "stand-in limit: go-verb\n"),
         ("go", "go env GOVERSION", "stand-in limit: go-verb\n"),
         ("mvn", "mvn -Pprod package", "stand-in limit: mvn-profile\n"),
@@ -108,6 +144,13 @@ TOOLS = {
         ("cargo", "cargo build --bin x", "error: no bin target named `x`\n"),
         ("dotnet", "dotnet publish gone", "MSBUILD : error MSB1009"),
         ("gcc", "gcc gone.c", "gcc: error: gone.c: No such file or directory\n"),
+        ("git", "git frobnicate", "git: 'frobnicate' is not a git command"),
+        ("git", "git rev-parse --short HEAD", "fatal: not a git repository"),
+        ("git", "git clone https://git.example.org/a", "Could not resolve host\n"),
+        ("gradle", "gradle bootJar", "Task 'bootJar' not found in root project 'shop'.\n"),
+        ("gradle", "gradle :web:jar", "Project ':web:jar' not found"),
+        ("gradle", "rm *.gradle; gradle jar", "does not contain a Gradle build.\n"),
+        ("gradle", NO_COMPILER + "gradle jar", "[JAVA_COMPILER]\n"),
         ("go", "go frobnicate", "go frobnicate: unknown command\n"),
         ("mvn", "mvn packge", 'Unknown lifecycle phase "packge"'),
         ("npm", "npm cii", 'Unknown command: "cii"\n'),
@@ -118,6 +161,32 @@ TOOLS = {
         ("bundle", "GEM_HOME=g bundle install; cat g/bin/puma", "# stand-in gem: puma-1.0\n"),
         ("bundle", "> ../kept/gems; GEM_HOME=g bundle install; cat g/bin/puma", "ruby-program\n"),
         ("cargo", "cargo build --target-dir t; cat t/debug/m", "d"),
+        ("cargo", WORKSPACE + "cargo build && ls target/debug", "m\n"),
+        ("cargo", WORKSPACE + "cargo build --workspace && ls target/debug", "api\nm\nweb\n"),
+        ("cargo", WORKSPACE + "cargo build -r -p api && ls target/release", "api\n"),
+        ("cargo", WORKSPACE + "cargo build -p core", "ID specification `core` did not match"),
+        ("cargo", WORKSPACE + "cd api && cargo build && ls ../target/debug", "api\n"),
+        ("cargo", WORKSPACE + "cargo build --manifest-path api/Cargo.toml && ls target/debug", "api\n"),
+        ("cargo", WORKSPACE + "rm -r web; cargo build", "failed to load manifest for workspace member"),
+        ("cargo", WORKSPACE + "cargo build --workspace --exclude web", "limit: cargo-workspace\n"),
+        ("cargo", BINS + "cargo build && ls target/debug", "b\nm\nother\n"),
+        ("cargo", BINS + "cargo build --bin other && ls target/debug", "other\n"),
+        ("cargo", BINS + "rm src/x.rs; cargo build", "can't find bin `other` at path"),
+        ("cargo", "echo 'a = { path = \"../a\" }' >> Cargo.toml; cargo build", "failed to read"),
+        ("gem", "gem install --no-document -v 2.5.3 bundler && echo done", "done\n"),
+        ("git", "git config --global safe.directory '*' && git --version", "git version"),
+        ("gradle", "gradle clean build -x test && ls build/libs", "shop-1.2.jar\n"),
+        ("gradle", "gradle -Pversion=3 jar; rm build.gradle; ls build/libs", "shop-1.2.jar\n"),
+        ("gradle", "rm settings.gradle; gradle jar; ls build/libs", "project-1.2.jar\n"),
+        ("gradle", BOOT + "gradle build; ls build/libs", "shop-1.2-plain.jar\nshop-1.2.jar\n"),
+        ("gradle", BOOT + "gradle bootJar; ls build/libs", "shop-1.2.jar\n"),
+        ("gradle", BOOT + NO_PLAIN + "gradle build; ls build/libs", "shop-1.2.jar\n"),
+        ("gradle", BOOT + NAMED + "gradle bootJar; ls build/libs", "a.jar\n"),
+        ("gradle", SHADOW + "gradle shadowJar; ls build/libs", "shop-1.2-all.jar\n"),
+        ("gradle", PROJECTS + "gradle :web:jar && ls web/build/libs", "web.jar\n"),
+        ("gradle", PROJECTS + "gradle build && ls web/build/libs; ls build/libs", "web.jar\nshop-1.2.jar\n"),
+        ("gradle", PROJECTS + "echo version=4 > gradle.properties; gradle web:jar; ls web/build/libs", "web-4.jar\n"),
+        ("gradle", PROJECTS + "echo 'subprojects { }' >> build.gradle; gradle web:jar", "gradle-project\n"),
         ("dotnet", "dotnet publish; ls bin/Release/net10.0/publish", "a\na.dll\n"),
         ("dotnet", "dotnet publish -o o -p:UseAppHost=false; ls o", "a.dll\n"),
         ("gcc", "echo '#include <odd.h>' > a.c; gcc a.c", "stand-in limit: gcc-library\n"),

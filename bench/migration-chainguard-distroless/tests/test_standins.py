@@ -55,6 +55,7 @@ def files_of(image):
         ("cgr.dev/o/python:latest", "/usr/lib/libsqlite3.so.0", True),
         ("cgr.dev/o/static:latest", "/usr/lib/libsqlite3.so.0", False),
         ("cgr.dev/o/wolfi-base:latest", "/usr/bin/git", False),
+        ("cgr.dev/o/go:latest", "/usr/bin/git", True),
     ],
 )
 def test_an_image_has_the_programs_and_libraries_of_its_packages(image, path, has):
@@ -64,10 +65,22 @@ def test_an_image_has_the_programs_and_libraries_of_its_packages(image, path, ha
 def test_what_stands_in_for_a_program_is_not_hidden():
     held = facts.facts_of(Reference.read("cgr.dev/o/go:latest"))
 
-    assert images.lacking({}, held)["/usr/bin/make"] == "limit"
-    assert "/usr/bin/make" not in images.lacking({"/bin/make"}, held)
+    assert images.lacking({}, held)["/usr/bin/ssh"] == "limit"
+    assert "/usr/bin/ssh" not in images.lacking({"/bin/ssh"}, held)
     without_shell = facts.facts_of(Reference.read("cgr.dev/o/ruby:latest"))
     assert images.lacking({}, without_shell)["/usr/bin/gem"] == "unshelled"
+
+
+def test_java_is_where_its_variable_says():
+    held = facts.facts_of(Reference.read("cgr.dev/o/jdk:latest"))
+    home = "/usr/lib/jvm/default-jvm/bin"
+
+    links = images.of_java({"/usr/bin/java", "/usr/bin/javac"}, held)
+
+    assert links == {f"{home}/java": "/usr/bin/java", f"{home}/javac": "/usr/bin/javac"}
+    assert not images.of_java(
+        {"/usr/bin/java"}, facts.facts_of(Reference.read("cgr.dev/o/go:latest"))
+    )
 
 
 @pytest.mark.parametrize(
@@ -196,7 +209,8 @@ def test_bundler_makes_the_gems_of_the_lock(tmp_path, script, said):
     ("script", "said"),
     [
         ("gem --version", "stand-in"),
-        ("gem install bundler", ""),
+        ("gem install bundler:2.5.3 --no-document && echo done", "done"),
+        ("gem install bundler rails", "stand-in limit: gem-install"),
         ("gem install --no-document rails", "stand-in limit: gem-install"),
         ("gem whatever", "Unknown command whatever"),
     ],

@@ -87,8 +87,9 @@ BRINGS: Final[Mapping[str, _Table]] = {
     },
     "gcc-glibc": {"/usr/bin/gcc": "gcc", "/usr/bin/cc": "gcc", **_LINKED},
     "go": {"/usr/bin/go": "go", "/usr/bin/gcc": "gcc", "/usr/bin/cc": "gcc", **_LINKED},
-    "jdk": {"/usr/bin/java": "static"}, "jre": {"/usr/bin/java": "static"},
-    "maven": {"/usr/bin/java": "static", "/usr/bin/mvn": "mvn", **_LINKED},
+    "gradle": {"/usr/bin/java": "static", "/usr/bin/gradle": "gradle", f"{KEPT}/gradle": "gradle", **_LINKED},
+    "jdk": {"/usr/bin/java": "static", f"{KEPT}/gradle": "gradle"}, "jre": {"/usr/bin/java": "static"},
+    "maven": {"/usr/bin/java": "static", "/usr/bin/mvn": "mvn", f"{KEPT}/gradle": "gradle", **_LINKED},
     "nginx": {
         "/usr/sbin/nginx": "usr/sbin/nginx", "/etc/nginx/mime.types": "etc/nginx/mime.types",
         "/etc/nginx/nginx.conf": b"error_log /dev/stderr notice;\npid /run/nginx.pid;\nevents {}\nhttp {\n"
@@ -114,6 +115,7 @@ BRINGS: Final[Mapping[str, _Table]] = {
         **{f"/bin/{one}": "applet" for one in ("install", "nice", "nohup", "printenv")},
     },
     "ca-certificates-bundle": {"/etc/ssl/certs/ca-certificates.crt": b"stands in\n"},
+    "git": {"/usr/bin/git": "git"}, "make": {"/usr/bin/make": "usr/bin/make"},
     "pnpm": {"/usr/bin/pnpm": "pnpm"}, "uv": {"/usr/bin/uv": "uv"}, "yarn": {"/usr/bin/yarn": "pnpm"},
     "corepack": {"/usr/bin/corepack": "corepack"},
     "ruby-bundler": {
@@ -138,13 +140,15 @@ _PROGRAMS: Final = {
 }
 _STANDING: Final[Mapping[str, _Table]] = {
     "bash": BRINGS["bash"], "tini": {"/usr/bin/tini": _TINI}, "uv": BRINGS["uv"],
-    "build-base": {"/usr/bin/gcc": "gcc", "/usr/bin/cc": "gcc"}, "gcc": {"/usr/bin/gcc": "gcc", "/usr/bin/cc": "gcc"},
+    "build-base": {"/usr/bin/gcc": "gcc", "/usr/bin/cc": "gcc", **BRINGS["make"]},
+    "gcc": {"/usr/bin/gcc": "gcc", "/usr/bin/cc": "gcc"},
     "poetry": {"/usr/bin/poetry": "poetry"},
     "bind-tools": {"/usr/bin/dig": "static", "/usr/bin/host": "static"}, "openssh-client": {"/usr/bin/ssh": "static"},
     **{one: {f"/usr/bin/{one}": "static"} for one in ("curl", "jq", "rsync", "wget")},
     **{one: BRINGS["ruby-bundler"] for one in packages.LISTED.split() if brings.plain(one) == "ruby-bundler"},
     **{one: {"/usr/bin/go": "go"} for one in packages.LISTED.split() if brings.plain(one) == "go"},
-    **{one: BRINGS[one] for one in ("ca-certificates-bundle", "pnpm", "tzdata", "yarn")},
+    **{one: {"/usr/bin/gradle": "gradle"} for one in packages.LISTED.split() if brings.plain(one) == "gradle"},
+    **{one: BRINGS[one] for one in ("ca-certificates-bundle", "git", "make", "pnpm", "tzdata", "yarn")},
 }  # fmt: skip
 ADDED: Final[Mapping[str, _Table]] = {
     package: {**_LIBRARIES.get(package, {}), **_STANDING.get(package, {})}
@@ -412,6 +416,8 @@ class StandIns:
         for package in (*facts.holds, *facts.shells):
             root.put(f"{HELD}/{package}", f"{package}\n".encode())
         self._lay(root, lacking(root, facts))
+        for path, program in of_java(root, facts).items():
+            root.put(path, program)
         if facts.apk:
             self._lay(root, APK)
             for package, brought in ADDED.items():
@@ -437,7 +443,7 @@ class StandIns:
             else:
                 source = made.get(held) or (self.debian if "/" in held else HERE / "scripts") / held
                 root.put(below + path, source)
-                if held in ("bash", "node", "usr/sbin/nginx"):
+                if held in ("bash", "node", "usr/bin/make", "usr/sbin/nginx"):
                     root.library(source, self.debian / "usr/lib/x86_64-linux-gnu", below)
                 if held == "bin/busybox":
                     self._busybox(root, source)
@@ -522,6 +528,17 @@ def lacking(root: Mapping[str, object], facts: Facts) -> _Table:
         for name in brings.programs(package)
         if not any(f"{folder}/{name}" in root for folder in ("/bin", "/usr/bin", "/usr/sbin"))
     }
+
+
+def of_java(root: Mapping[str, object], facts: Facts) -> dict[str, str]:
+    """Return links to the programs of Java, each where JAVA_HOME says that it is."""
+    home = facts.env.get("JAVA_HOME")
+    if home is None:
+        return {}
+    jdks = [package for package in facts.holds if package.startswith("openjdk")]
+    names = {name for package in jdks for name in brings.programs(package)}
+    there = sorted(name for name in names if f"/usr/bin/{name}" in root)
+    return {f"{home}/bin/{name}": f"/usr/bin/{name}" for name in there}
 
 
 def digest_of(data: bytes) -> str:

@@ -10,6 +10,8 @@
 /* The name of the machine on which a container is looked at (builder.py); while an image is built it has another. */
 #define OBSERVED "standin"
 
+#define GRADLE "/usr/share/standin/gradle"
+
 static int limit(const char *what) { fprintf(stderr, "stand-in limit: %s\n", what); return 70; }
 
 static int begins(const char *text, const char *with) { return !strncmp(text, with, strlen(with)); }
@@ -185,6 +187,21 @@ static int has_class(const char *name, const char *given) {
     return 0;
 }
 
+/* Run gradle, as its wrapper does: the archive of the wrapper is no text, so a project of a case has its settings alone. */
+static int wraps(const struct asked *asked, char **argv) {
+    static const char ending[] = "gradle-wrapper.jar";
+    char settings[4096];
+    const char *jar = asked->is_jar ? asked->file : asked->path;
+    size_t length = jar ? strlen(jar) : 0;
+    if (length < strlen(ending) || length > sizeof settings - 16 || strcmp(jar + length - strlen(ending), ending)) return 0;
+    if (!asked->is_jar && strcmp(asked->file, "org.gradle.wrapper.GradleWrapperMain")) return 0;
+    snprintf(settings, sizeof settings, "%.*s.properties", (int)(length - strlen(".jar")), jar);
+    if (!is_file(settings)) return 0;
+    while (*argv != asked->file) argv++;
+    execv(GRADLE, argv);
+    return limit("program");
+}
+
 /* The port that ASP.NET is told: by its command line, by an address, or by the variable of the image. */
 static const char *net_port(int argc, char **argv) {
     const char *given = getenv("ASPNETCORE_URLS") ? getenv("ASPNETCORE_URLS") : getenv("DOTNET_URLS");
@@ -223,6 +240,7 @@ int main(int argc, char **argv) {
         asked.path = getenv("CLASSPATH");
         ends = reads(&asked, &JAVA, of_java, argc, argv);
         needs = !asked.runs;
+        if (!ends && asked.file && wraps(&asked, argv)) return 70;
         if (asked.file && !asked.is_jar) {
             needs = !has_class(asked.file, asked.path);
             if (needs && !ends) { fprintf(stderr, "java: cannot find %s\n", asked.file); return 1; }
