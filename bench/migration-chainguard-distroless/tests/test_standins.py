@@ -98,8 +98,11 @@ def test_a_package_of_apk_brings_its_libraries(package, paths):
 
 
 APK = {
-    "kept/packages": "cmake\nfoo-dev\nsqlite-dev\nruby4.0-bundler\nbuild-base\n",
-    "kept/programs": "cmake cmake-x cpack-x\nruby4.0-bundler bundle\nbuild-base make-x\n",
+    "kept/packages": "pip\npython-3.99\ncmake\nfoo-dev\nsqlite-dev\nruby4.0-bundler\nbuild-base\n",
+    "kept/trees": "pip python3 pip\npython-3.99 python3\n",
+    "kept/tree/python3/usr/bin/python3": "#!/bin/sh\necho this is python\n",
+    "kept/programs": "python-3.99 python3 python3.99\ncmake cmake-x cpack-x\n"
+    "ruby4.0-bundler bundle\nbuild-base make-x\n",
     "kept/limit": LIMIT,
     "kept/pkg/sqlite-dev/usr/lib/libsqlite3.so.0": "lib",
 }
@@ -116,6 +119,11 @@ APK = {
         ("apk add cmake && {to}/usr/bin/gone", "not found"),
         ("apk add cmake && apk del cmake && {to}/usr/bin/cpack-x", "not found"),
         ("apk add cmake && apk del cmake && ls {to}/usr/bin", ""),
+        ("apk add python-3.99 && {to}/usr/bin/python3.99", "this is python"),
+        ("apk add pip && {to}/usr/bin/python3", "this is python"),
+        ("apk add pip && apk del pip && {to}/usr/bin/python3", "not found"),
+        ("apk add pip python-3.99 && apk del pip && ls {to}/usr/bin", "python3\npython3.99\n"),
+        ("rm -r ../kept/tree; apk add python-3.99 && {to}/usr/bin/python3.99", "limit: program"),
         ("apk add libssl-dev", "libssl-dev (no such package)"),
         ("apk add cmake libssl-dev gone", "packages: libssl-dev gone (no such package)"),
         ("apk add 'cmake=3.25.1-r0'", "stand-in limit: apk-version"),

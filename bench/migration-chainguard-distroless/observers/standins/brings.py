@@ -48,6 +48,17 @@ Programs in ``/usr/bin``, by packages without their version: what the projects t
 the recipe's test names (``bins``) in github.com/wolfi-dev/os, Apache-2.0, which has bundler in a package of its own.
 """
 
+TREES: Final = MappingProxyType(
+    {
+        "nodejs": "node", "npm": "node npm", "py-pip": "python3 pip", "py3-pip": "python3 pip", "python": "python3",
+        "python3": "python3",
+    }
+)  # fmt: skip
+"""
+What comes as a whole with packages, by their names without version: the host's own interpreters, and what installs
+packages for them. Each is called by the program that it is asked by.
+"""
+
 _SSL: Final = ("libcrypto.so.3", "libssl.so.3")
 _SQLITE: Final = ("libsqlite3.so.0",)
 _CURL: Final = ("libcurl.so.4",)
@@ -205,6 +216,11 @@ def programs(package: str) -> list[str]:
         if version
         else found
     )
+
+
+def trees(package: str) -> str:
+    """Return what comes as a whole with a package, and with what it needs."""
+    return TREES.get(plain(package), "")
 
 
 def is_listed(package: str) -> bool:

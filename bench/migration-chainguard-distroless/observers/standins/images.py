@@ -57,8 +57,11 @@ LABELLED: Final = "cgr.dev/chainguard/wolfi-base:latest"
 
 HERE: Final = Path(__file__).resolve().parent
 KEPT: Final = "/usr/share/standin"
-HELD, INSTALLED, PACKED = (f"{KEPT}/{name}" for name in ("held", "installed", "pkg"))
-"""Folders with a file for each package that an image has, for each that ``apk`` added, and with what ``apk`` adds."""
+HELD, INSTALLED, PACKED, GROWS = (f"{KEPT}/{name}" for name in ("held", "installed", "pkg", "tree"))
+"""
+Folders with a file for each package that an image has, for each that ``apk`` added, with what ``apk`` adds, and with
+what it adds as a whole.
+"""
 
 OBSERVED: Final = "standin"
 """The name of the machine in a container that is looked at; what waits there would do its work in a build."""
@@ -159,6 +162,9 @@ APK: Final[_Table] = {
     f"{KEPT}/limit": "limit",
     f"{KEPT}/packages": packages.LISTED.encode(),
     f"{KEPT}/programs": _rows(_PROGRAMS),
+    f"{KEPT}/trees": _rows(
+        {one: found for one in packages.LISTED.split() if (found := brings.trees(one))}
+    ),
     **_LINKED,
 }
 """What ``apk`` adds with a package, and what it needs itself."""
@@ -325,6 +331,13 @@ class Root(dict[str, tuple[tarfile.TarInfo, bytes | Path]]):
                 found.setdefault(name, {})[file] = digest_of(data)
         return found
 
+    def below(self, path: str, other: Root) -> None:
+        """Add below a folder what another one has and this one has not."""
+        for there, (info, held) in other.items():
+            if there not in self:
+                info.name = f"{path}{there}".lstrip("/")
+                self[f"{path}{there}"] = (info, held)
+
     def load(self, docker: Iterable[str], tag: str, out: Path, facts: Facts | None = None) -> None:
         """Load it as an image, by way of a tar file, configured as some facts say."""
         with tarfile.open(out, "w") as tar:
@@ -405,6 +418,8 @@ class StandIns:
         for one in (name, f"{name}-dev" if dev else name):
             self._lay(root, BRINGS.get(one, {}))
         self._packages(root, facts)
+        if name.endswith("-base"):
+            self._trees(root)
         for one in (name, f"{name}-dev" if dev else name, "apk" if facts.apk else name):
             root |= self.over.get(one, {})
         for tag in tags:
@@ -422,6 +437,17 @@ class StandIns:
             self._lay(root, APK)
             for package, brought in ADDED.items():
                 self._lay(root, brought, f"{PACKED}/{package}")
+
+    def _trees(self, root: Root) -> None:
+        """Add what comes as a whole with packages of ``apk``, for images that have nothing of it."""
+        node = BRINGS["node"]
+        grown = {name: Root() for name in ("python3", "pip", "node", "npm")}
+        self._python(grown["python3"], pip=False)
+        self._pip(grown["pip"])
+        self._lay(grown["node"], {"/usr/bin/node": node["/usr/bin/node"]})
+        self._lay(grown["npm"], {path: held for path, held in node.items() if held != "node"})
+        for name, tree in grown.items():
+            root.below(f"{GROWS}/{name}", tree)
 
     def _users(self, root: Root, facts: Facts, number: int) -> None:
         user = facts.users[0] if facts.users else "nonroot"
@@ -466,8 +492,7 @@ class StandIns:
                 root.put(f"/usr/bin/{tool}", f"/bin/{tool}")
 
     def _python(self, root: Root, *, pip: bool) -> None:
-        program = max(self.python.glob("bin/python3.??"))
-        library, there = self.python / "lib" / program.name, f"/usr/lib/{program.name}"
+        program, library, there = self._place_of_python()
         root.put(f"/usr/bin/{program.name}", program)
         root.library(program, self.python / "lib")
         for name in ("python", "python3"):
@@ -476,8 +501,13 @@ class StandIns:
         for module in (library / "lib-dynload").glob("*.so"):
             root.library(module)
         root.put(f"{there}/site-packages", None)
-        if not pip:
-            return
+        if pip:
+            self._pip(root)
+
+    def _pip(self, root: Root) -> None:
+        """Add pip, and the packages that it finds."""
+        _, library, there = self._place_of_python()
+        self._lay(root, BRINGS["python-dev"])
         for path in (library / "site-packages").iterdir():
             if path.name.partition("-")[0] == "pip":
                 root.tree(f"{there}/site-packages/{path.name}", path)
@@ -487,6 +517,11 @@ class StandIns:
         unknown = unknown_modules(self.projects)
         for name, version in sorted(wheels(self.projects)):
             root.put(*wheel(name, version, unknown.get(name, ())))
+
+    def _place_of_python(self) -> tuple[Path, Path, str]:
+        """Return the host's Python, its library, and where that is in an image."""
+        program = max(self.python.glob("bin/python3.??"))
+        return program, self.python / "lib" / program.name, f"/usr/lib/{program.name}"
 
 
 def without(busybox: bytes, names: Sequence[str], gone: Iterable[str]) -> bytes:

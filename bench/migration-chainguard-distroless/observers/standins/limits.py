@@ -163,8 +163,11 @@ _NO_PROGRAM: Final = re.compile(
 )
 _UNRECOGNIZED: Final = re.compile(r": (?:unrecognized|invalid) option|: unrecognized: ")
 
-_PYTHON: Final = "lib/python3.14/"
-"""The folder of Python in the images whose facts are frozen."""
+_PYTHON: Final = "3.14"
+"""The version of Python in the images whose facts are frozen."""
+
+_PYTHON_ADDED: Final = re.compile(r"\bpy(?:thon-)?(3\.\d+)\b")
+"""A version of Python that ``apk`` adds, in the name of a package."""
 
 _LOST: Final = re.compile(r"Cannot find module '(/[^']*?/node_modules/(?:@[\w.-]+/)?[\w.-]+)/")
 
@@ -210,9 +213,10 @@ def limit_in(output: str, names: Container[str] = ()) -> str | None:
 
 
 def python_folders(dockerfile: str) -> bool:
-    """Return whether an answer names a folder of the real image's Python, whose version is not the one here."""
-    lines = (line for line in dockerfile.splitlines() if not line.lstrip().startswith("#"))
-    return any(_PYTHON in line for line in lines)
+    """Return whether an answer names a folder of the real Python, whose version is not the one here."""
+    lines = [line for line in dockerfile.splitlines() if not line.lstrip().startswith("#")]
+    versions = {_PYTHON, *(found for line in lines for found in _PYTHON_ADDED.findall(line))}
+    return any(f"lib/python{version}/" in line for version in versions for line in lines)
 
 
 def _system_files(output: str) -> set[str]:
