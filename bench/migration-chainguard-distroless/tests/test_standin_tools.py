@@ -1,6 +1,7 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """What stand-ins of tools do of each command, option and variable: as the real one, or it cannot be judged."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -244,6 +245,94 @@ def test_yarn_and_pnpm_install_what_their_locks_are_for(tmp_path, tool, script, 
     env = f"export HOME={tmp_path} NODE_ENV=; "
 
     assert said in stood_in(tmp_path, "npm", {**NODE, f"bin/{tool}": text}, env + script)
+
+
+TS = {
+    "tsconfig.json": '{\n  // As it is built.\n  "compilerOptions": {"outDir": "./dist", "module": "commonjs",},\n'
+    '  "include": ["src/**/*"],\n}\n',
+    "src/index.ts": 'import ms from "ms";\nimport type { A } from "gone";\nimport { go } from "./lib/go";\n'
+    "go(ms(1));\nserver.listen(process.env.PORT ?? 3000);\n",
+    "src/lib/go.ts": "export const go = (a: number) => a;\n",
+    "src/a.d.ts": "",
+}
+PAGE = {
+    "index.html": '<script type="module" src="/src/main.js"></script>',
+    "src/main.js": "",
+    "public/robots.txt": "",
+}
+REACT = {"public/index.html": "", "src/index.js": ""}
+ESNEXT = "sed -i s/commonjs/esnext/ tsconfig.json; "
+NO_MS = "npm install && rm -r node_modules/ms && npm run build"
+BUILDS = "npm install && npm run build"
+SHOWN = BUILDS + " && find dist -type f | sort | xargs"
+
+
+@pytest.mark.skipif(not shutil.which("node"), reason="they are run by node")
+@pytest.mark.parametrize(
+    ("build", "files", "script", "said"),
+    [
+        ("tsc", TS, SHOWN, "dist/index.js dist/lib/go.js\n"),
+        ("rimraf dist && tsc -p .", TS, SHOWN, "dist/index.js dist/lib/go.js\n"),
+        ("nest build", TS, SHOWN, "dist/index.js dist/lib/go.js\n"),
+        ("cross-env A=1 tsc --outDir out", TS, BUILDS + " && ls out", "index.js\nlib\n"),
+        ("tsc", {**TS, "b.ts": ""}, "sed -i s,src/,, tsconfig.json; " + SHOWN, "dist/b.js dist/src/index.js"),
+        ("tsc --noEmit", TS, BUILDS + " && ls", "node_modules\npackage.json\nsrc\ntsconfig.json\n"),
+        # What was built needs what its sources need, and does nothing in a build.
+        ("tsc", TS, BUILDS + " && node dist/index.js", "stand-in limit: build-run\n"),
+        ("tsc", TS, BUILDS + " && rm -r node_modules/ms && node dist/index.js", "Cannot find module 'ms'"),
+        ("tsc", TS, BUILDS + " && rm dist/lib/go.js; node dist/index.js", "Cannot find module './lib/go'"),
+        ("tsc", TS, BUILDS + " && cat dist/index.js", 'listen(Number(process.env["PORT"] || 3000))'),
+        ("tsc", TS, ESNEXT + BUILDS + "; cat dist/index.js", 'await import("ms");\n'),
+        ("tsc", TS, "rm -r src; " + BUILDS, "error TS18003: No inputs were found"),
+        ("tsc", TS, "rm tsconfig.json; " + BUILDS, "error TS5058"),
+        ("tsc -p gone.json", TS, BUILDS, "error TS5058"),
+        ("tsc --frobnicate", TS, BUILDS, OPTION),
+        ("tsc", {**TS, "src/b.ts": "import a from './a.json';\na.x();\n"}, BUILDS, "stand-in limit: npm-build\n"),
+        ("vite build", PAGE, BUILDS + " && ls dist", "assets\nindex.html\nrobots.txt\n"),
+        ("vite build --outDir dist/x", PAGE, BUILDS + " && ls dist/x", "assets\nindex.html\nrobots.txt\n"),
+        ("vite build", {**PAGE, "vite.config.js": "const a = { outDir: 'out' };"}, BUILDS + " && ls out", "assets\n"),
+        ("vite build", {**PAGE, "vite.config.js": "export default { root: 'web' };"}, BUILDS, "npm-build\n"),
+        ("vite build", {**PAGE, "vite.config.js": "import a from '@a/b';\na();"}, BUILDS, "find package '@a/b'"),
+        ("vite build", PAGE, "rm src/main.js; " + BUILDS, "Failed to resolve /src/main.js"),
+        ("vite build", {}, BUILDS, "Could not resolve entry module"),
+        ("react-scripts build", REACT, BUILDS + " && ls build", "index.html\nstatic\n"),
+        ("react-scripts build", {}, BUILDS, "Could not find a required file."),
+        ("esbuild src/index.ts --bundle --platform=node --outfile=dist/a.js", TS, SHOWN, "dist/a.js\n"),
+        ("esbuild src/index.ts --bundle --outfile=dist/a.js", TS, NO_MS, 'Could not resolve "ms"'),
+        ("esbuild gone.ts --outfile=a.js", {}, BUILDS, 'Could not resolve "gone.ts"'),
+        # Nothing stands in for this one.
+        ("webpack", TS, BUILDS, "stand-in limit: program\n"),
+        ("tsc", TS, "npm install && npm prune --omit=dev && npm run build", "tsc: not found\n"),
+        ("tsc", TS, "npm install && npx tsc && ls dist", "index.js\nlib\n"),
+        ("tsc", TS, "npx tsc", "stand-in limit: npm-program\n"),
+    ],
+)  # fmt: skip
+def test_a_project_of_node_is_built_by_its_settings(tmp_path, build, files, script, said):
+    packages = {
+        "typescript": "5",
+        "vite": "6",
+        "@nestjs/cli": "1",
+        "webpack": "5",
+        "rimraf": "6",
+        "cross-env": "7",
+    }
+    packages |= {"react-scripts": "5", "esbuild": "1"}
+    package = {
+        "scripts": {"build": build},
+        "dependencies": {"ms": "2"},
+        "devDependencies": packages,
+    }
+    text = (images.HERE / "scripts/builds.js").read_text()
+    kept = {f"kept/program/{name}": text for name in brings.BUILDS}
+    npx = (images.HERE / "scripts/npx").read_text().replace(images.KEPT, f"{tmp_path}/kept")
+    held = {
+        **NODE, **kept, "bin/npx": npx, "kept/npm": images._rows(brings.NPM).decode(),
+        "project/package.json": json.dumps(package),
+        **{f"project/{path}": held for path, held in files.items()},
+    }  # fmt: skip
+    env = f"export HOME={tmp_path} NODE_ENV=; "
+
+    assert said in stood_in(tmp_path, "npm", held, env + script)
 
 
 @pytest.fixture(scope="module")
@@ -537,7 +626,15 @@ def test_no_stand_in_needs_a_program_that_busybox_lacks():
 def test_each_table_of_tools_is_in_the_page_that_says_what_is_observed():
     page = (Path(images.__file__).parents[2] / "details/tools.md").read_text("utf-8")
     scripts = {path.name for path in (images.HERE / "scripts").iterdir()}
-    told = scripts - {"applet", "backend", "common", "docker-entrypoint.sh", "limit", "module.js"}
+    told = scripts - {
+        "applet",
+        "backend",
+        "common",
+        "docker-entrypoint.sh",
+        "limit",
+        "module.js",
+        "builds.js",
+    }
 
     assert not {name for name in told if f"`{name}`" not in page}
     assert not {name for name in limits.LIMITS if f"`{name}`" not in page}

@@ -104,6 +104,9 @@ NPM: Final = MappingProxyType(
 )  # fmt: skip
 """Programs of packages that are installed for everybody (``npm install --global``): ``bin`` of their package.json."""
 
+BUILDS: Final = ("cross-env", "esbuild", "nest", "react-scripts", "rimraf", "tsc", "vite")
+"""Programs of npm's packages that ``scripts/builds.js`` stands in for."""
+
 MODULES: Final = MappingProxyType(
     {
         "attrs": "attr attrs", "beautifulsoup4": "bs4", "biopython": "Bio", "discord-py": "discord",

@@ -102,8 +102,10 @@ BRINGS: Final[Mapping[str, _Table]] = {
         "/var/log/nginx": None, "/var/lib/nginx": None, "/usr/share/nginx/html": None,
     },
     "node": {
-        "/usr/bin/node": "node", "/usr/bin/npm": "npm", f"{KEPT}/limit": "limit", f"{KEPT}/npm": _rows(brings.NPM),
+        "/usr/bin/node": "node", "/usr/bin/npm": "npm", "/usr/bin/npx": "npx",
+        f"{KEPT}/limit": "limit", f"{KEPT}/npm": _rows(brings.NPM),
         f"{KEPT}/pnpm": "pnpm", f"{KEPT}/yarn": "pnpm", f"{KEPT}/module.js": "module.js",
+        **{f"{KEPT}/program/{one}": "builds.js" for one in brings.BUILDS},
     },
     "php": {"/usr/bin/php": "static", "/bin/php": "static"}, "php-dev": {"/usr/bin/composer": "composer"},
     "postgres": {"/usr/bin/docker-entrypoint.sh": "docker-entrypoint.sh", "/usr/bin/postgres-server": "static"},

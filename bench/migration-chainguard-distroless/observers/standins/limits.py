@@ -50,6 +50,7 @@ LIMITS: Final = MappingProxyType(
         "mvn-plugin": "uses a plugin that makes other files than the archive",
         "mvn-profile": "turns on a profile",
         "mvn-property": "names the archive by a property that the project does not have itself",
+        "npm-build": "is a project of Node that is built by more than the settings of its tools say",
         "npm-global": "installs a package of npm for everybody, whose programs nobody listed",
         "network": "fetches something in a build",
         "npm-file": "names a file of a package of npm",
