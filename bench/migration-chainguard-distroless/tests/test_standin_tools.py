@@ -49,6 +49,7 @@ TOOLS = {
         "kept/unshelled": "u",
     },
     "gcc": {"project/a.c": "#include <stdio.h>\n", "kept/dynamic": "d"},
+    "envsubst": {"project/a": "a $A ${B} $C$$ end\\n"},
     "gem": {},
     "git": {"project/a": ""},
     "go": GO,
@@ -174,6 +175,9 @@ PROJECTS = """echo "include 'web'" >> settings.gradle; mkdir web; echo "plugins 
         ("cargo", BINS + "cargo build --bin other && ls target/debug", "other\n"),
         ("cargo", BINS + "rm src/x.rs; cargo build", "can't find bin `other` at path"),
         ("cargo", "echo 'a = { path = \"../a\" }' >> Cargo.toml; cargo build", "failed to read"),
+        ("envsubst", "A=1 B='x&y' envsubst < a", "a 1 x&y $$ end"),
+        ("envsubst", "A=1 B='x&y' envsubst '$A $C' < a", "a 1 ${B} $$ end"),
+        ("envsubst", "envsubst --variables '$A'", OPTION),
         ("gem", "gem install --no-document -v 2.5.3 bundler && echo done", "done\n"),
         ("git", "git config --global safe.directory '*' && git --version", "git version"),
         ("gradle", "gradle clean build -x test && ls build/libs", "shop-1.2.jar\n"),
@@ -342,7 +346,7 @@ def programs(tmp_path_factory):
         pytest.skip("no gcc")
     place = tmp_path_factory.mktemp("programs")
     for name, told in {"ruby": "standin", "java": "standin", "building": "elsewhere"}.items():
-        text = (images.HERE / "standin.c").read_text()
+        text = (images.HERE / "standin.c").read_text().replace(f"{images.KEPT}/gradle", "./gradle")
         machine = 'strcpy(host, "standin"), 0' if told == "standin" else "0"
         (place / f"{name}.c").write_text(
             text.replace("gethostname(host, sizeof host - 1)", f"({machine})")
@@ -377,6 +381,11 @@ STARTED = "standin "
         ("java a.rb", "java: cannot find a.rb"),
         ("java --frobnicate -jar a.rb", "stand-in limit: option"),
         ("java -version", "stand-in of java"),
+        # The wrapper of gradle, in its two forms, of which a case has the settings alone.
+        ("java -cp w/gradle-wrapper.jar org.gradle.wrapper.GradleWrapperMain build", "this is gradle build"),
+        ("java -jar w/gradle-wrapper.jar --no-daemon jar", "this is gradle --no-daemon jar"),
+        ("java -jar gone/gradle-wrapper.jar jar", "java: cannot read gone/gradle-wrapper.jar"),
+        ("php tools/composer install -n", "this is composer install -n"),
         ("php -S 0.0.0.0 -t .", "Invalid address: 0.0.0.0"),
         ("php -r 1", "stand-in limit: option"),
         ("dotnet exec gone.dll", "dotnet: cannot read gone.dll"),
@@ -390,10 +399,13 @@ def test_a_program_is_asked_as_the_real_one_is(programs, tmp_path, words, said):
     for path, text in {
         "a.rb": "", "bin/puma": "#!/usr/bin/ruby\n# stand-in gem: puma-6.4.3\n",
         "gems/puma-6.4.3/x": "", "lib/a.jar": "",
+        "w/gradle-wrapper.properties": "", "gradle": "#!/bin/sh\necho this is gradle $*\n",
+        "tools/composer": "#!/bin/sh\n# Stands in for composer.\necho this is composer $*\n",
         "bin/lost": "# stand-in gem: lost-1.0\n", "bin/odd": 'echo "stand-in limit: ruby-program" >&2\n',
     }.items():  # fmt: skip
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(text)
+        (tmp_path / path).chmod(0o755)
     env = {"GEM_HOME": str(tmp_path), "PATH": f"{tmp_path}/bin", "HOME": str(tmp_path)}
     name, *more = words.split()
     run = subprocess.Popen(  # noqa: S603 - what is tested

@@ -147,7 +147,7 @@ _STANDING: Final[Mapping[str, _Table]] = {
     "bash": BRINGS["bash"], "tini": {"/usr/bin/tini": _TINI}, "uv": BRINGS["uv"],
     "build-base": {"/usr/bin/gcc": "gcc", "/usr/bin/cc": "gcc", **BRINGS["make"]},
     "gcc": {"/usr/bin/gcc": "gcc", "/usr/bin/cc": "gcc"},
-    "poetry": {"/usr/bin/poetry": "poetry"},
+    "gettext": {"/usr/bin/envsubst": "envsubst"}, "poetry": {"/usr/bin/poetry": "poetry"},
     "bind-tools": {"/usr/bin/dig": "static", "/usr/bin/host": "static"}, "openssh-client": {"/usr/bin/ssh": "static"},
     **{one: {f"/usr/bin/{one}": "static"} for one in ("curl", "jq", "rsync", "wget")},
     **{one: BRINGS["ruby-bundler"] for one in packages.LISTED.split() if brings.plain(one) == "ruby-bundler"},

@@ -202,6 +202,18 @@ static int wraps(const struct asked *asked, char **argv) {
     return limit("program");
 }
 
+/* Run a script that stands in for a program which the real interpreter would run, such as composer. */
+static void runs_script(const char *path, char **argv) {
+    char text[32] = "";
+    FILE *file = path ? fopen(path, "r") : NULL;
+    if (!file) return;
+    size_t read = fread(text, 1, sizeof text - 1, file);
+    fclose(file);
+    if (!read || !begins(text, "#!/bin/sh\n# Stands in for ")) return;
+    while (*argv != path) argv++;
+    execv(path, argv);
+}
+
 /* The port that ASP.NET is told: by its command line, by an address, or by the variable of the image. */
 static const char *net_port(int argc, char **argv) {
     const char *given = getenv("ASPNETCORE_URLS") ? getenv("ASPNETCORE_URLS") : getenv("DOTNET_URLS");
@@ -254,6 +266,7 @@ int main(int argc, char **argv) {
         ends = loads ? limit("variable") : reads(&asked, &RUBY, of_ruby, argc, argv);
     } else if (!strcmp(name, "php")) {
         ends = reads(&asked, &PHP, of_php, argc, argv);
+        if (!ends) runs_script(asked.file, argv);
         needs = !asked.runs;
     } else needs = 0;
     if (ends) return ends;
