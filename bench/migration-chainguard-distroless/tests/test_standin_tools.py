@@ -71,6 +71,7 @@ WORKSPACE = (
     """printf '[workspace]\\nmembers = [\\n  "api", # one\\n  "we*",\\n]\\n' >> Cargo.toml; for one in api web; do """
     """mkdir -p $one/src; touch $one/src/main.rs; printf '[package]\\nname = "%s"\\n' $one > $one/Cargo.toml; done; """
 )
+LIBRARY = "mv web/src/main.rs web/src/lib.rs; "
 BINS = (
     """printf '[[bin]]\\nname = "other"\\npath = "src/x.rs"\\n' >> Cargo.toml; """
     "mkdir src/bin; touch src/x.rs src/bin/b.rs; "
@@ -171,6 +172,7 @@ PROJECTS = """echo "include 'web'" >> settings.gradle; mkdir web; echo "plugins 
         ("cargo", WORKSPACE + "cargo build --manifest-path api/Cargo.toml && ls target/debug", "api\n"),
         ("cargo", WORKSPACE + "rm -r web; cargo build", "failed to load manifest for workspace member"),
         ("cargo", WORKSPACE + "cargo build --workspace --exclude web", "limit: cargo-workspace\n"),
+        ("cargo", WORKSPACE + LIBRARY + "cargo build --workspace && ls target/debug", "api\nm\n"),
         ("cargo", BINS + "cargo build && ls target/debug", "b\nm\nother\n"),
         ("cargo", BINS + "cargo build --bin other && ls target/debug", "other\n"),
         ("cargo", BINS + "rm src/x.rs; cargo build", "can't find bin `other` at path"),
@@ -304,6 +306,8 @@ SHOWN = BUILDS + " && find dist -type f | sort | xargs"
         ("esbuild src/index.ts --bundle --platform=node --outfile=dist/a.js", TS, SHOWN, "dist/a.js\n"),
         ("esbuild src/index.ts --bundle --outfile=dist/a.js", TS, NO_MS, 'Could not resolve "ms"'),
         ("esbuild gone.ts --outfile=a.js", {}, BUILDS, 'Could not resolve "gone.ts"'),
+        # A package of the name of a program does not hide it.
+        ("node -p 1+1", {}, "npm install @types/node && npm run build", "2\n"),
         # Nothing stands in for this one.
         ("webpack", TS, BUILDS, "stand-in limit: program\n"),
         ("tsc", TS, "npm install && npm prune --omit=dev && npm run build", "tsc: not found\n"),

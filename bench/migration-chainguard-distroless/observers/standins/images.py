@@ -143,6 +143,9 @@ _PROGRAMS: Final = {
     for package in packages.LISTED.split()
     if (found := brings.programs(package))
 }
+_TREES: Final = {
+    package: brings.trees(package) for package in packages.LISTED.split() if brings.trees(package)
+}
 _STANDING: Final[Mapping[str, _Table]] = {
     "bash": BRINGS["bash"], "tini": {"/usr/bin/tini": _TINI}, "uv": BRINGS["uv"],
     "build-base": {"/usr/bin/gcc": "gcc", "/usr/bin/cc": "gcc", **BRINGS["make"]},
@@ -164,9 +167,7 @@ APK: Final[_Table] = {
     f"{KEPT}/limit": "limit",
     f"{KEPT}/packages": packages.LISTED.encode(),
     f"{KEPT}/programs": _rows(_PROGRAMS),
-    f"{KEPT}/trees": _rows(
-        {one: found for one in packages.LISTED.split() if (found := brings.trees(one))}
-    ),
+    f"{KEPT}/trees": _rows(_TREES),
     **_LINKED,
 }
 """What ``apk`` adds with a package, and what it needs itself."""
