@@ -58,11 +58,13 @@ TOOLS = {
         "project/build.gradle": "plugins { id 'java' }\nversion = '1.2'\n",
         "bin/javac": "#!/bin/sh\n",
     },
+    "jarmode": {"project/app.jar": ""},
     "mvn": {"project/pom.xml": "<project><artifactId>a</artifactId><version>1</version></project>"},
     "npm": NODE,
     "strip": {"project/a": ""},
     "uv": {},
 }
+LAYERS = "application\ndependencies\nsnapshot-dependencies\nspring-boot-loader\n"
 NO_COMPILER = (
     "mv ../bin/javac ../bin/java; for one in basename cat dirname grep head sed tr; do "
     "ln -s $(command -v $one) ../bin/; done; PATH=${PWD%/*}/bin; "
@@ -211,6 +213,13 @@ PROJECTS = """echo "include 'web'" >> settings.gradle; mkdir web; echo "plugins 
         ("go", "mkdir x; touch x/a.txt; go build ./x", "no Go files in ./x\n"),
         ("go", "echo '//go:build x' > main.go; go build", "go-constraints\n"),
         ("go", "go env GOPATH", "/go\n"),
+        ("jarmode", "jarmode layertools app.jar extract && rm app.jar && ls", LAYERS),
+        ("jarmode", "jarmode tools app.jar extract --layers --destination x && ls x x/application", LAYERS),
+        ("jarmode", "jarmode tools app.jar extract --layers && ls app/application", "app.jar\n"),
+        ("jarmode", "jarmode tools app.jar extract && ls app", "app.jar\nlib\n"),
+        ("jarmode", "jarmode layertools app.jar list", ""),
+        ("jarmode", "jarmode layertools app.jar frobnicate", "is not recognized\n"),
+        ("jarmode", "jarmode tools app.jar extract --frobnicate", OPTION),
         ("npm", "npm install && ls node_modules node_modules/.bin", "ms\ntsx\n\nnode_modules/.bin:\nms\ntsx\n"),
         ("npm", "NODE_ENV=production npm install && ls node_modules", "ms\n"),
         ("npm", "npm install && npm prune --omit=dev && ls node_modules", "ms\n"),
@@ -350,7 +359,7 @@ def programs(tmp_path_factory):
         pytest.skip("no gcc")
     place = tmp_path_factory.mktemp("programs")
     for name, told in {"ruby": "standin", "java": "standin", "building": "elsewhere"}.items():
-        text = (images.HERE / "standin.c").read_text().replace(f"{images.KEPT}/gradle", "./gradle")
+        text = (images.HERE / "standin.c").read_text().replace(f"{images.KEPT}/", "./")
         machine = 'strcpy(host, "standin"), 0' if told == "standin" else "0"
         (place / f"{name}.c").write_text(
             text.replace("gethostname(host, sizeof host - 1)", f"({machine})")
@@ -388,6 +397,8 @@ STARTED = "standin "
         # The wrapper of gradle, in its two forms, of which a case has the settings alone.
         ("java -cp w/gradle-wrapper.jar org.gradle.wrapper.GradleWrapperMain build", "this is gradle build"),
         ("java -jar w/gradle-wrapper.jar --no-daemon jar", "this is gradle --no-daemon jar"),
+        ("java -Djarmode=tools -jar lib/a.jar extract --layers", "this is jarmode tools lib/a.jar extract --layers"),
+        ("java -Djarmode=tools -jar gone.jar extract", "java: cannot read gone.jar"),
         ("java -jar gone/gradle-wrapper.jar jar", "java: cannot read gone/gradle-wrapper.jar"),
         ("php tools/composer install -n", "this is composer install -n"),
         ("php -S 0.0.0.0 -t .", "Invalid address: 0.0.0.0"),
@@ -404,6 +415,7 @@ def test_a_program_is_asked_as_the_real_one_is(programs, tmp_path, words, said):
         "a.rb": "", "bin/puma": "#!/usr/bin/ruby\n# stand-in gem: puma-6.4.3\n",
         "gems/puma-6.4.3/x": "", "lib/a.jar": "",
         "w/gradle-wrapper.properties": "", "gradle": "#!/bin/sh\necho this is gradle $*\n",
+        "jarmode": "#!/bin/sh\necho this is jarmode $*\n",
         "tools/composer": "#!/bin/sh\n# Stands in for composer.\necho this is composer $*\n",
         "bin/lost": "# stand-in gem: lost-1.0\n", "bin/odd": 'echo "stand-in limit: ruby-program" >&2\n',
     }.items():  # fmt: skip

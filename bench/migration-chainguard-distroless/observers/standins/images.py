@@ -68,6 +68,7 @@ OBSERVED: Final = "standin"
 
 NOBODY: Final = 65532
 _TINI: Final = "usr/bin/tini-static"
+_JAVA: Final = {"/usr/bin/java": "static", f"{KEPT}/gradle": "gradle", f"{KEPT}/jarmode": "jarmode"}
 _LINKED: Final = {f"{KEPT}/static": "static", f"{KEPT}/dynamic": "dynamic"}
 _PIP: Final = (
     b"#!/usr/bin/python3\nimport sys\nfrom pip._internal.cli.main import main\nsys.exit(main())\n"
@@ -90,9 +91,9 @@ BRINGS: Final[Mapping[str, _Table]] = {
     },
     "gcc-glibc": {"/usr/bin/gcc": "gcc", "/usr/bin/cc": "gcc", **_LINKED},
     "go": {"/usr/bin/go": "go", "/usr/bin/gcc": "gcc", "/usr/bin/cc": "gcc", **_LINKED},
-    "gradle": {"/usr/bin/java": "static", "/usr/bin/gradle": "gradle", f"{KEPT}/gradle": "gradle", **_LINKED},
-    "jdk": {"/usr/bin/java": "static", f"{KEPT}/gradle": "gradle"}, "jre": {"/usr/bin/java": "static"},
-    "maven": {"/usr/bin/java": "static", "/usr/bin/mvn": "mvn", f"{KEPT}/gradle": "gradle", **_LINKED},
+    "gradle": {"/usr/bin/gradle": "gradle", **_JAVA, **_LINKED},
+    "jdk": _JAVA, "jre": {"/usr/bin/java": "static"}, "jre-dev": _JAVA,
+    "maven": {"/usr/bin/mvn": "mvn", **_JAVA, **_LINKED},
     "nginx": {
         "/usr/sbin/nginx": "usr/sbin/nginx", "/etc/nginx/mime.types": "etc/nginx/mime.types",
         "/etc/nginx/nginx.conf": b"error_log /dev/stderr notice;\npid /run/nginx.pid;\nevents {}\nhttp {\n"

@@ -11,6 +11,7 @@
 #define OBSERVED "standin"
 
 #define GRADLE "/usr/share/standin/gradle"
+#define JARMODE "/usr/share/standin/jarmode"
 
 static int limit(const char *what) { fprintf(stderr, "stand-in limit: %s\n", what); return 70; }
 
@@ -202,6 +203,19 @@ static int wraps(const struct asked *asked, char **argv) {
     return limit("program");
 }
 
+/* Run what takes an archive apart, where java is told so before the archive. */
+static void takes_apart(const char *jar, char **argv) {
+    static const char option[] = "-Djarmode=";
+    char *mode = NULL;
+    for (; *argv != jar; argv++)
+        if (begins(*argv, option)) mode = *argv + strlen(option);
+    if (!mode || !is_file(jar)) return;
+    argv[-1] = mode;
+    argv[-2] = "jarmode";
+    execv(JARMODE, argv - 2);
+    exit(limit("program"));
+}
+
 /* Run a script that stands in for a program which the real interpreter would run, such as composer. */
 static void runs_script(const char *path, char **argv) {
     char text[32] = "";
@@ -253,6 +267,7 @@ int main(int argc, char **argv) {
         ends = reads(&asked, &JAVA, of_java, argc, argv);
         needs = !asked.runs;
         if (!ends && asked.file && wraps(&asked, argv)) return 70;
+        if (!ends && asked.file && asked.is_jar) takes_apart(asked.file, argv);
         if (asked.file && !asked.is_jar) {
             needs = !has_class(asked.file, asked.path);
             if (needs && !ends) { fprintf(stderr, "java: cannot find %s\n", asked.file); return 1; }
