@@ -268,6 +268,50 @@ def test_poetry_runs_a_program_in_the_environment_of_the_project(tmp_path, scrip
     assert said in stood_in(tmp_path, "poetry", files, env + script)
 
 
+PIPFILE = '[packages]\nflask = "*"\n[dev-packages]\npytest = "*"\n[scripts]\nserve = "send --all"\n'
+PIPLOCK = (
+    '{"default": {"flask": {"version": "==3.0.3"}}, "develop": {"pytest": {"version": "==8.0"}}}'
+)
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        ("pipenv install --deploy", "-m pip install flask==3.0.3"),
+        ("pipenv sync --dev", "-m pip install flask==3.0.3 pytest==8.0"),
+        ("pipenv install", "-m pip install flask\n"),
+        ("pipenv requirements", "simple\nflask==3.0.3\n"),
+        ("pipenv run serve --now", "/project/.venv: --all --now"),
+        ("pipenv run gone", "the command gone could not be found"),
+        ("pipenv --venv", "/project/.venv\n"),
+        ("pipenv install requests", "stand-in limit: pipenv-verb"),
+        ("pipenv lock", "stand-in limit: pipenv-verb"),
+        ("pipenv install --frobnicate", "stand-in limit: option"),
+        ("PIPENV_PIPFILE=x pipenv install", "stand-in limit: variable"),
+        ("rm Pipfile; pipenv install --system --deploy", "No Pipfile present"),
+        ("rm Pipfile.lock; pipenv install --system --deploy", "Pipfile.lock not found!"),
+        ("pipenv frobnicate", "No such command 'frobnicate'."),
+    ],
+)
+def test_pipenv_installs_what_its_files_ask_for(tmp_path, script, said):
+    files = {
+        "project/Pipfile": PIPFILE, "project/Pipfile.lock": PIPLOCK,
+        "project/.venv/bin/python": '#!/bin/sh\necho "$*"\n',
+        "project/.venv/bin/send": '#!/bin/sh\necho "$VIRTUAL_ENV: $*"\n',
+    }  # fmt: skip
+    env = f"export HOME={tmp_path}; unset VIRTUAL_ENV; "
+
+    assert said in stood_in(tmp_path, "pipenv", files, env + script)
+
+
+def test_the_packages_of_a_pipfile_are_there(tmp_path):
+    (tmp_path / "Pipfile").write_text(PIPFILE + '[packages.psycopg]\nversion = ">=3.1"\n')
+    (tmp_path / "Pipfile.lock").write_text(PIPLOCK)
+
+    wanted = {("flask", "1.0"), ("flask", "3.0.3"), ("pytest", "8.0"), ("psycopg", "3.1")}
+    assert wanted <= images.wheels([tmp_path])
+
+
 def installed(tmp_path, names, extra=()):
     """Unpack wheels, and return the folder."""
     for name in names:

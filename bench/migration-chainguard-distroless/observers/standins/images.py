@@ -269,8 +269,9 @@ os._exit(70)
 """A module that a project imports, and of which nobody knows what package it is of."""
 
 _TOOLS: Final = (
-    "uv==0.9.0 poetry==2.2.1 wheel==0.45.0 setuptools==80.0.0 hatchling==1.27.0 virtualenv==20.35.0 flit-core==3.12.0 "
-    "poetry-core==2.2.1 pdm-backend==2.4.5 hatch-vcs==0.5.0 setuptools-scm==9.2.0"
+    "uv==0.9.0 poetry==2.2.1 pipenv==2025.0.4 wheel==0.45.0 setuptools==80.0.0 hatchling==1.27.0 "
+    "virtualenv==20.35.0 flit-core==3.12.0 poetry-core==2.2.1 pdm-backend==2.4.5 hatch-vcs==0.5.0 "
+    "setuptools-scm==9.2.0"
 )
 BACKENDS: Final = MappingProxyType(
     {
@@ -595,6 +596,8 @@ def _asked(project: Path) -> set[tuple[str, str]]:
     for path in sorted(project.rglob("*")):
         if path.name == "pyproject.toml":
             found |= _asked_by(path.read_text("utf-8"))
+        elif path.name in ("Pipfile", "Pipfile.lock"):
+            found |= _of_pipenv(path)
         elif path.suffix in (".txt", ".in") and re.search("requirements|constraints", str(path)):
             found |= {_package(line) for line in path.read_text("utf-8").splitlines()}
     return {one for one in found if one[0]}
@@ -615,6 +618,19 @@ def _asked_by(text: str) -> set[tuple[str, str]]:
         poetry = held.get("tool", {}).get("poetry", {}).get("dependencies", {})
         found |= {(name.lower(), "1.0") for name, one in poetry.items() if one == "*"}
     return found
+
+
+def _of_pipenv(path: Path) -> set[tuple[str, str]]:
+    """Return what a ``Pipfile`` or its lock asks for."""
+    text = path.read_text("utf-8")
+    held = json.loads(text) if path.suffix == ".lock" else tomllib.loads(text)
+    kinds = ("default", "develop") if path.suffix == ".lock" else ("packages", "dev-packages")
+    asked = {name: told for kind in kinds for name, told in held.get(kind, {}).items()}
+    versions = {
+        name: told if isinstance(told, str) else told.get("version", "*")
+        for name, told in asked.items()
+    }
+    return {_package(name if told == "*" else name + told) for name, told in versions.items()}
 
 
 def _package(line: str) -> tuple[str, str]:

@@ -64,6 +64,7 @@ LIMITS: Final = MappingProxyType(
         "option": "gives a tool an option that its stand-in does not know",
         "pip-hash": "pins a package of pip by its digest",
         "pip-package": "asks pip for a package that the projects do not ask for",
+        "pipenv-verb": "runs another command of pipenv than install, sync, run and requirements",
         "poetry-verb": "runs another command of poetry than config, install, sync, run and export",
         "program": "runs a program of the image or of a package, and nothing stands in for it",
         "python-build": "is a project of Python that is built otherwise than by pyproject.toml alone",
