@@ -275,7 +275,21 @@ PAGE = {
     "src/main.js": "",
     "public/robots.txt": "",
 }
+ANGULAR = {
+    "angular.json": '{"projects": {"shop": {"sourceRoot": "src", "architect": {"build": '
+    '{"builder": "@angular/build:application", "options": {"browser": "src/main.ts"}}}}}}',
+    "src/main.ts": "",
+    "src/index.html": "",
+}
+NEXT = {
+    "next.config.mjs": 'export default { output: "standalone" };',
+    "app/page.js": "",
+    "public/a": "",
+}
 REACT = {"public/index.html": "", "src/index.js": ""}
+SERVED = "node .next/standalone/server.js"
+EXPORT = "sed -i s/standalone/export/ next.config.mjs; "
+OLDER = "sed -i s/:application/:browser/ angular.json; "
 ESNEXT = "sed -i s/commonjs/esnext/ tsconfig.json; "
 NO_MS = "npm install && rm -r node_modules/ms && npm run build"
 BUILDS = "npm install && npm run build"
@@ -314,6 +328,17 @@ SHOWN = BUILDS + " && find dist -type f | sort | xargs"
         ("react-scripts build", {}, BUILDS, "Could not find a required file."),
         ("esbuild src/index.ts --bundle --platform=node --outfile=dist/a.js", TS, SHOWN, "dist/a.js\n"),
         ("esbuild src/index.ts --bundle --outfile=dist/a.js", TS, NO_MS, 'Could not resolve "ms"'),
+        ("ng build", ANGULAR, BUILDS + " && find dist -name index.html", "dist/shop/browser/index.html\n"),
+        ("ng build", ANGULAR, OLDER + BUILDS + "; ls dist/shop", "index.html\n"),
+        ("ng build", {}, BUILDS, "outside a workspace"),
+        ("vue-cli-service build", REACT, BUILDS + " && ls dist", "index.html\njs\n"),
+        ("next build", NEXT, BUILDS + " && ls .next .next/standalone", "package.json\nserver.js\n"),
+        ("next build", NEXT, BUILDS + " && " + SERVED, "stand-in limit: build-run\n"),
+        ("next build", NEXT, BUILDS + " && rm -r .next/standalone/.next && " + SERVED, "ENOENT"),
+        ("next build", NEXT, BUILDS + " && npx next start", "stand-in limit: build-run\n"),
+        ("next build", NEXT, "npm install && npx next start", "Could not find a production build"),
+        ("next build", NEXT, EXPORT + BUILDS + "; ls out", "_next\na\nindex.html\n"),
+        ("next build", {}, BUILDS, "Couldn't find any `pages` or `app` directory"),
         ("esbuild gone.ts --outfile=a.js", {}, BUILDS, 'Could not resolve "gone.ts"'),
         # A package of the name of a program does not hide it.
         ("node -p 1+1", {}, "npm install @types/node && npm run build", "2\n"),
@@ -333,7 +358,13 @@ def test_a_project_of_node_is_built_by_its_settings(tmp_path, build, files, scri
         "rimraf": "6",
         "cross-env": "7",
     }
-    packages |= {"react-scripts": "5", "esbuild": "1"}
+    packages |= {
+        "react-scripts": "5",
+        "esbuild": "1",
+        "@angular/cli": "20",
+        "next": "15",
+        "@vue/cli-service": "5",
+    }
     package = {
         "scripts": {"build": build},
         "dependencies": {"ms": "2"},

@@ -91,7 +91,8 @@ that the project itself gives out; a ``-dev`` package has the name without it as
 
 NPM: Final = MappingProxyType(
     {
-        "@angular/cli": "ng", "@nestjs/cli": "nest", "@vue/cli": "vue", "corepack": "corepack",
+        "@angular/cli": "ng", "@nestjs/cli": "nest", "@vue/cli": "vue",
+        "@vue/cli-service": "vue-cli-service", "corepack": "corepack",
         "cross-env": "cross-env",
         "dotenv-cli": "dotenv", "esbuild": "esbuild", "eslint": "eslint", "firebase-tools": "firebase",
         "forever": "forever",
@@ -104,7 +105,9 @@ NPM: Final = MappingProxyType(
 )  # fmt: skip
 """Programs of packages that are installed for everybody (``npm install --global``): ``bin`` of their package.json."""
 
-BUILDS: Final = ("cross-env", "esbuild", "nest", "react-scripts", "rimraf", "tsc", "vite")
+BUILDS: Final = (
+    "cross-env", "esbuild", "nest", "next", "ng", "react-scripts", "rimraf", "tsc", "vite", "vue-cli-service",
+)  # fmt: skip
 """Programs of npm's packages that ``scripts/builds.js`` stands in for."""
 
 MODULES: Final = MappingProxyType(

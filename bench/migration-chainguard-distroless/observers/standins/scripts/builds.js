@@ -276,6 +276,80 @@ function reactScripts(words) {
   write(path.join(out, "static/css/main.standin0.css"), "");
 }
 
+function ng(words) {
+  const [given, rest] = options(words, ["--configuration", "-c", "--output-path", "--base-href", "--source-map"], ["--no-progress", "--version"]);
+  if (given.version) return;
+  if (!["build", "b"].includes(rest.shift()) || rest.length > 1) limit();
+  if (!fs.existsSync("angular.json")) fail(1, "Error: This command is not available when running the Angular CLI outside a workspace.");
+  const projects = loose("angular.json").projects ?? {}, name = rest[0] ?? Object.keys(projects)[0];
+  if (!projects[name] || (!rest.length && Object.keys(projects).length > 1)) limit();
+  const {builder, options: told = {}} = (projects[name].architect ?? projects[name].targets ?? {}).build ?? {};
+  const isOld = /:browser$/.test(builder ?? ""), path_ = given["output-path"] ?? told.outputPath ?? `dist/${name}`;
+  if (!/:(?:application|browser|browser-esbuild)$/.test(builder ?? "") || typeof path_ !== "string" || told.ssr || told.server) limit();
+  const entry = told.browser ?? told.main;
+  if (entry && !fs.existsSync(entry)) fail(1, `Error: Could not resolve "${entry}"`);
+  const out = isOld ? path_ : path.join(path_, "browser"), root = projects[name].sourceRoot ?? "src";
+  fs.rmSync(path_, {recursive: true, force: true});
+  pages(typeof told.index === "string" ? told.index : `${root}/index.html`, out, "public");
+  write(path.join(out, "main-standin0.js"), "// stands in\n");
+  write(path.join(out, "styles-standin0.css"), "");
+}
+
+function vueCliService(words) {
+  const [, rest] = options(words, ["--mode"], ["--no-clean", "--modern", "--report"]);
+  const config = fs.existsSync("vue.config.js") ? read("vue.config.js") : "", named = config.match(/\boutputDir\s*:\s*["']([^"']+)["']/);
+  if (rest.join(" ") !== "build" || /\b(?:pages|indexPath|configureWebpack|chainWebpack)\b/.test(config) || (/\boutputDir\b/.test(config) && !named)) limit();
+  const out = named?.[1] ?? "dist";
+  pages("public/index.html", out, "public");
+  write(path.join(out, "js/app.standin0.js"), "// stands in\n");
+}
+
+// What starts a project of Next: it needs the package and what was built, and listens.
+function starts(port, place) {
+  return `// stands in
+const fs = require("node:fs"), http = require("node:http"), os = require("node:os");
+require("next");
+fs.readFileSync(${place} + "/.next/BUILD_ID");
+if (os.hostname() !== "standin") { console.error("stand-in limit: build-run"); process.exit(70); }
+http.createServer().listen(Number(${port}), process.env.HOSTNAME === "standin" ? undefined : process.env.HOSTNAME);
+`;
+}
+
+function next(words) {
+  const [given, rest] = options(words, ["-p", "--port", "-H", "--hostname"], ["--turbopack", "--turbo", "--webpack", "--no-lint", "--debug", "-d", "--version", "-v"]);
+  if (given.version || given.v) return;
+  if (rest.length !== 1 || !["build", "start"].includes(rest[0])) limit();
+  if (rest[0] === "start") {
+    if (!fs.existsSync(".next/BUILD_ID")) fail(1, "Could not find a production build in the '.next' directory.");
+    const port = given.p ?? given.port ?? process.env.PORT ?? "3000";
+    module.paths.unshift(path.resolve("node_modules"));
+    module._compile(starts(JSON.stringify(port), JSON.stringify(process.cwd())), path.resolve("next"));
+    return;
+  }
+  const config = ["js", "mjs", "cjs", "ts"].map(one => `next.config.${one}`).find(one => fs.existsSync(one)), text = config ? read(config) : "";
+  if (/\b(?:distDir|outputFileTracingRoot|basePath)\b/.test(text)) limit();
+  if (!["app", "pages", "src/app", "src/pages"].some(one => fs.existsSync(one))) fail(1, "> Couldn't find any `pages` or `app` directory.");
+  const output = text.match(/\boutput\s*:\s*["'](\w+)["']/)?.[1];
+  if (/\boutput\s*:/.test(text) && !output) limit();
+  fs.rmSync(".next", {recursive: true, force: true});
+  write(".next/static/chunks/main.js", "// stands in\n");
+  for (const place of [".next", ...(output === "standalone" ? [".next/standalone/.next"] : [])]) {
+    write(`${place}/BUILD_ID`, "standin");
+    write(`${place}/server/pages-manifest.json`, "{}");
+  }
+  if (output === "standalone") {
+    fs.copyFileSync("package.json", ".next/standalone/package.json");
+    if (fs.existsSync("node_modules/next")) fs.cpSync("node_modules/next", ".next/standalone/node_modules/next", {recursive: true});
+    write(".next/standalone/server.js", isModule(path.resolve("package.json"))
+      ? `import {createRequire} from "node:module";\nconst require = createRequire(import.meta.url), __dirname = import.meta.dirname;\n${starts("process.env.PORT || 3000", "__dirname")}`
+      : starts("process.env.PORT || 3000", "__dirname"));
+  }
+  if (output === "export") {
+    pages(".next/BUILD_ID", "out", "public");
+    write("out/_next/static/chunks/main.js", "// stands in\n");
+  }
+}
+
 function esbuild(words) {
   const simple = /^--(?:bundle|minify|minify-\w+|sourcemap|platform|target|format|packages|external|legal-comments|log-level|keep-names|tree-shaking|charset|color)(?:[=:].*)?$/;
   const entries = words.filter(word => !word.startsWith("-")), given = Object.fromEntries(words.filter(word => word.startsWith("--")).map(word => word.slice(2).split(/=(.*)/s)));
@@ -309,5 +383,7 @@ function crossEnv(words) {
   process.exit(done.status ?? 1);
 }
 
-const PROGRAMS = {"cross-env": crossEnv, esbuild, nest, "react-scripts": reactScripts, rimraf, tsc, vite};
+const PROGRAMS = {
+  "cross-env": crossEnv, esbuild, nest, next, ng, "react-scripts": reactScripts, rimraf, tsc, vite, "vue-cli-service": vueCliService,
+};
 PROGRAMS[path.basename(process.argv[1])](process.argv.slice(2));
