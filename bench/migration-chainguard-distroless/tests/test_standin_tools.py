@@ -82,6 +82,10 @@ BOOT = """sed -i "s/'java'/'java'; id 'org.springframework.boot' version '3'/" b
 NO_PLAIN = "echo 'jar { enabled = false }' >> build.gradle; "
 NAMED = """printf "bootJar {\\n  archiveFileName = 'a.jar'\\n}\\n" >> build.gradle; """
 SHADOW = """sed -i "s/'java'/'java'; id 'com.gradleup.shadow'/" build.gradle; """
+PROGRAM = """sed -i "s/'java'/'application'/" build.gradle; echo "application { mainClass = 'org.example.Main' }" >> """
+PROGRAM += (
+    """build.gradle; printf '#!/bin/sh\\necho "$*"\\n' > ../bin/java; chmod 755 ../bin/java; """
+)
 PROJECTS = """echo "include 'web'" >> settings.gradle; mkdir web; echo "plugins { id 'java' }" > web/build.gradle; """
 
 
@@ -192,6 +196,10 @@ PROJECTS = """echo "include 'web'" >> settings.gradle; mkdir web; echo "plugins 
         ("gradle", BOOT + NO_PLAIN + "gradle build; ls build/libs", "shop-1.2.jar\n"),
         ("gradle", BOOT + NAMED + "gradle bootJar; ls build/libs", "a.jar\n"),
         ("gradle", SHADOW + "gradle shadowJar; ls build/libs", "shop-1.2-all.jar\n"),
+        ("gradle", PROGRAM + "gradle installDist && ls build/install/shop/lib", "shop-1.2.jar\n"),
+        ("gradle", PROGRAM + "gradle installDist && JAVA_HOME= build/install/shop/bin/shop -v",
+         "/build/install/shop/lib/* org.example.Main -v\n"),
+        ("gradle", PROGRAM + "gradle installDist && JAVA_HOME=/x build/install/shop/bin/shop", "invalid directory"),
         ("gradle", PROJECTS + "gradle :web:jar && ls web/build/libs", "web.jar\n"),
         ("gradle", PROJECTS + "gradle build && ls web/build/libs; ls build/libs", "web.jar\nshop-1.2.jar\n"),
         ("gradle", PROJECTS + "echo version=4 > gradle.properties; gradle web:jar; ls web/build/libs", "web-4.jar\n"),
@@ -287,6 +295,7 @@ NEXT = {
     "public/a": "",
 }
 REACT = {"public/index.html": "", "src/index.js": ""}
+AROUND = """sed -i 's/"build"/"prebuild": "echo before", "postbuild": "echo after", "build"/' package.json; """
 SERVED = "node .next/standalone/server.js"
 EXPORT = "sed -i s/standalone/export/ next.config.mjs; "
 OLDER = "sed -i s/:application/:browser/ angular.json; "
@@ -340,6 +349,8 @@ SHOWN = BUILDS + " && find dist -type f | sort | xargs"
         ("next build", NEXT, EXPORT + BUILDS + "; ls out", "_next\na\nindex.html\n"),
         ("next build", {}, BUILDS, "Couldn't find any `pages` or `app` directory"),
         ("esbuild gone.ts --outfile=a.js", {}, BUILDS, 'Could not resolve "gone.ts"'),
+        ("echo built", {}, AROUND + "npm run build", "before\nbuilt\nafter\n"),
+        ("false", {}, AROUND + "npm run build; echo $?", "before\n1\n"),
         # A package of the name of a program does not hide it.
         ("node -p 1+1", {}, "npm install @types/node && npm run build", "2\n"),
         # Nothing stands in for this one.

@@ -37,7 +37,7 @@ LIMITS: Final = MappingProxyType(
         "gcc-preprocess": "asks the compiler for more than a program, as the real go does",
         "gem-install": "installs a gem by its name",
         "gem-place": "installs gems where its user must not write",
-        "gradle-install": "installs its program by gradle",
+        "gradle-install": "installs a program by gradle otherwise than by its main class",
         "gradle-project": "is a project of gradle that is built by more than its plugins",
         "gradle-task": "runs a task of a plugin of gradle, or of its own",
         "go-constraints": "has files of Go for some systems alone, or with and without C",
