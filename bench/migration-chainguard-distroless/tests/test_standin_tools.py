@@ -221,6 +221,8 @@ STARTED = "standin "
         ("java -version", "stand-in of java"),
         ("php -S 0.0.0.0 -t .", "Invalid address: 0.0.0.0"),
         ("php -r 1", "stand-in limit: option"),
+        ("php -d a=1 tool install --no-dev", "tool install"),
+        ("ruby -S bundle install", "bundle install"),
         ("dotnet exec gone.dll", "dotnet: cannot read gone.dll"),
         ("app --serve", STARTED),
         ("building-app --version", "stand-in limit: build-run"),
@@ -232,10 +234,13 @@ def test_a_program_is_asked_as_the_real_one_is(programs, tmp_path, words, said):
     for path, text in {
         "a.rb": "", "bin/puma": "#!/usr/bin/ruby\n# stand-in gem: puma-6.4.3\n",
         "gems/puma-6.4.3/x": "", "lib/a.jar": "",
+        "tool": "#!/bin/sh\n# Stands in for a tool.\necho ${0##*/} $1\n",
+        "bin/bundle": "#!/bin/sh\n# Stands in for bundler.\necho ${0##*/} $1\n",
         "bin/lost": "# stand-in gem: lost-1.0\n", "bin/odd": 'echo "stand-in limit: ruby-program" >&2\n',
     }.items():  # fmt: skip
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(text)
+        (tmp_path / path).chmod(0o755)
     env = {"GEM_HOME": str(tmp_path), "PATH": f"{tmp_path}/bin", "HOME": str(tmp_path)}
     name, *more = words.split()
     run = subprocess.Popen(  # noqa: S603 - what is tested
