@@ -442,9 +442,10 @@ STARTED = "standin "
         ("java -Djarmode=tools -jar lib/a.jar extract --layers", "this is jarmode tools lib/a.jar extract --layers"),
         ("java -Djarmode=tools -jar gone.jar extract", "java: cannot read gone.jar"),
         ("java -jar gone/gradle-wrapper.jar jar", "java: cannot read gone/gradle-wrapper.jar"),
-        ("php tools/composer install -n", "this is composer install -n"),
         ("php -S 0.0.0.0 -t .", "Invalid address: 0.0.0.0"),
         ("php -r 1", "stand-in limit: option"),
+        ("php -d a=1 tool install --no-dev", "tool install"),
+        ("ruby -S bundle install", "bundle install"),
         ("dotnet exec gone.dll", "dotnet: cannot read gone.dll"),
         ("app --serve", STARTED),
         ("building-app --version", "stand-in limit: build-run"),
@@ -458,7 +459,8 @@ def test_a_program_is_asked_as_the_real_one_is(programs, tmp_path, words, said):
         "gems/puma-6.4.3/x": "", "lib/a.jar": "",
         "w/gradle-wrapper.properties": "", "gradle": "#!/bin/sh\necho this is gradle $*\n",
         "jarmode": "#!/bin/sh\necho this is jarmode $*\n",
-        "tools/composer": "#!/bin/sh\n# Stands in for composer.\necho this is composer $*\n",
+        "tool": "#!/bin/sh\n# Stands in for a tool.\necho ${0##*/} $1\n",
+        "bin/bundle": "#!/bin/sh\n# Stands in for bundler.\necho ${0##*/} $1\n",
         "bin/lost": "# stand-in gem: lost-1.0\n", "bin/odd": 'echo "stand-in limit: ruby-program" >&2\n',
     }.items():  # fmt: skip
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
@@ -696,7 +698,7 @@ def test_no_stand_in_needs_a_program_that_busybox_lacks():
 def test_each_table_of_tools_is_in_the_page_that_says_what_is_observed():
     page = (Path(images.__file__).parents[2] / "details/tools.md").read_text("utf-8")
     scripts = {path.name for path in (images.HERE / "scripts").iterdir()}
-    told = scripts - {
+    untold = {
         "applet",
         "backend",
         "common",
@@ -705,6 +707,7 @@ def test_each_table_of_tools_is_in_the_page_that_says_what_is_observed():
         "module.js",
         "builds.js",
     }
+    told = scripts - untold - {"python-package"}
 
     assert not {name for name in told if f"`{name}`" not in page}
     assert not {name for name in limits.LIMITS if f"`{name}`" not in page}

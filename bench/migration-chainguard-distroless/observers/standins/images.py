@@ -25,6 +25,7 @@ from _benchgate_bench.migration_chainguard_distroless.dockerfile.reference impor
 from _benchgate_bench.migration_chainguard_distroless.forms import STOOD_IN
 
 from . import brings, packages
+from .exports import imported_names
 from .facts import facts_of
 
 if TYPE_CHECKING:
@@ -176,87 +177,16 @@ APK: Final[_Table] = {
 _RIGHTS: Final = {"/root": 0o700, "/tmp": 0o1777, "/run": 0o777}  # noqa: S108
 _LEFT: Final = ("__pycache__", "idlelib", "site-packages", "test", "tests", "tkinter")
 _MODULE: Final = """
-import os
 import sys
-from importlib.machinery import ModuleSpec
-from types import ModuleType
 
+if not hasattr(sys, "stand_in"):
+    from . import _standin
+    sys.stand_in = _standin
 __version__ = {version!r}
-
-
-def _works():
-    # In a build the real package would do something that can be seen afterwards.
-    if os.uname().nodename != "standin":
-        sys.stderr.write("stand-in limit: build-run\\n")
-        sys.stderr.flush()
-        os._exit(70)
-
-
-def _builds():
-    # It builds a project otherwise than by pyproject.toml.
-    sys.stderr.write("stand-in limit: python-build\\n")
-    sys.stderr.flush()
-    os._exit(70)
-
-
-def main():
-    import time
-    if {{"--version", "-V", "--help", "-h"}} & {{*sys.argv[1:2]}}:
-        sys.exit(0)
-    _works()
-    print(sys.argv)
-    sys.stdout.flush()
-    time.sleep(60)
-
-
-class _Any:
-    def __init__(self, *words, **more):
-        pass
-
-    def __getattr__(self, name):
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return self
-
-    def __call__(self, *words, **more):
-        _works()
-        return self
-
-    def __iter__(self):
-        return iter(())
-
-    def __getitem__(self, key):
-        return self
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error):
-        return None
-
-
-def __getattr__(name):
-    if name.startswith("__"):
-        raise AttributeError(name)
-    return _Any()
-
-
-class _Below:
-    def find_spec(self, name, path=None, target=None):
-        return ModuleSpec(name, self, is_package=True) if name.startswith(__name__ + ".") else None
-
-    def create_module(self, spec):
-        made = ModuleType(spec.name)
-        made.__getattr__ = __getattr__
-        return made
-
-    def exec_module(self, module):
-        pass
-
-
-sys.meta_path.append(_Below())
+main = sys.stand_in.main
+__getattr__ = sys.stand_in.of(__name__)
 """
-"""What a package of Python holds: anything that is asked of it, and whatever module below it."""
+"""What a package of Python holds beside ``scripts/python-package``, which knows what it is."""
 
 _UNKNOWN: Final = """
 import os
@@ -420,6 +350,8 @@ class StandIns:
             root.library(self.work / "dynamic")
         if name == "python":
             self._python(root, pip=dev)
+        if name == "node":
+            root.put(f"{KEPT}/exports", _rows(imported_names(self.projects)))
         for one in (name, f"{name}-dev" if dev else name):
             self._lay(root, BRINGS.get(one, {}))
         self._packages(root, facts)
@@ -697,13 +629,18 @@ def wheel_files(name: str, version: str, unknown: Iterable[str] = ()) -> dict[st
     head, script = f"{module}-{version}", HERE / "scripts" / module
     about, program = f"{head}.dist-info", brings.SCRIPTS.get(name.lower(), name)
     files = {f"{one}/__init__.py": _MODULE.format(version=version) for one in modules}
+    files |= {
+        f"{one}/_standin.py": (HERE / "scripts/python-package").read_text() for one in modules
+    }
     files |= {f"{one}/__main__.py": f"from {one} import main\n\nmain()\n" for one in modules}
     files |= {f"{one}.py": _UNKNOWN for one in unknown}
     backend = BACKENDS.get(module.replace("_", "-"))
     if backend:
         files[backend] = (HERE / "scripts/backend").read_text()
     if module == "setuptools":
-        files["setuptools/__init__.py"] += "\n\ndef setup(*words, **more):\n    _builds()\n"
+        files["setuptools/__init__.py"] += "setup = sys.stand_in.builds\n"
+    if module == "python_dotenv":
+        files["dotenv/__init__.py"] += "load_dotenv = sys.stand_in.load_dotenv\n"
     files |= {
         f"{about}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n",
         f"{about}/WHEEL": "Wheel-Version: 1.0\nGenerator: standin\nRoot-Is-Purelib: true\nTag: py3-none-any\n",

@@ -37,8 +37,11 @@ static int listens(const char *port) {
     return held >= 0 && !bind(held, (struct sockaddr *)&here, sizeof here) && !listen(held, 1);
 }
 
-/* What the command line of an interpreter asks for; `path` are places of classes, `loads` a library before the program. */
-struct asked { const char *file, *port, *path; int runs, loads, searches, is_jar; };
+/*
+ * What the command line of an interpreter asks for; `at` is the place of the file among the words, `path` are places of
+ * classes, `loads` a library before the program.
+ */
+struct asked { const char *file, *port, *path; int at, runs, loads, searches, is_jar; };
 
 /* Options that take the next word, those that are known beside them, and those that only say something. */
 struct options { const char *const *valued, *const *known, *const *says; };
@@ -158,6 +161,7 @@ static int reads(struct asked *asked, const struct options *options, special of,
     for (int at = 1; at < argc; at++) {
         const char *word = argv[at], *next = at + 1 < argc ? argv[at + 1] : NULL;
         int takes = of(asked, word, next);
+        asked->at = takes == ENDS_OPTIONS || !strcmp(word, "--") ? at + 1 : at;
         if (takes == ENDS_OPTIONS) return 0;
         if (takes == FAILS) return 1;
         if (takes) { at += takes - 1; continue; }
@@ -169,6 +173,17 @@ static int reads(struct asked *asked, const struct options *options, special of,
         else if (!is_in(word, options->known)) return limit("option");
     }
     return 0;
+}
+
+/* Whether a file stands in for a tool that is a program of php or ruby, such as composer and bundler. */
+static int is_tool(const char *path) {
+    static const char *const first = "#!/bin/sh\n# Stands in for ";
+    char text[64] = "";
+    FILE *file = fopen(path, "r");
+    if (!file) return 0;
+    if (!fread(text, 1, sizeof text - 1, file)) text[0] = 0;
+    fclose(file);
+    return begins(text, first);
 }
 
 /* Whether java finds a class that is named: its source, its file, or something of a given class path. */
@@ -214,18 +229,6 @@ static void takes_apart(const char *jar, char **argv) {
     argv[-2] = "jarmode";
     execv(JARMODE, argv - 2);
     exit(limit("program"));
-}
-
-/* Run a script that stands in for a program which the real interpreter would run, such as composer. */
-static void runs_script(const char *path, char **argv) {
-    char text[32] = "";
-    FILE *file = path ? fopen(path, "r") : NULL;
-    if (!file) return;
-    size_t read = fread(text, 1, sizeof text - 1, file);
-    fclose(file);
-    if (!read || !begins(text, "#!/bin/sh\n# Stands in for ")) return;
-    while (*argv != path) argv++;
-    execv(path, argv);
 }
 
 /* The port that ASP.NET is told: by its command line, by an address, or by the variable of the image. */
@@ -281,11 +284,16 @@ int main(int argc, char **argv) {
         ends = loads ? limit("variable") : reads(&asked, &RUBY, of_ruby, argc, argv);
     } else if (!strcmp(name, "php")) {
         ends = reads(&asked, &PHP, of_php, argc, argv);
-        if (!ends) runs_script(asked.file, argv);
         needs = !asked.runs;
     } else needs = 0;
     if (ends) return ends;
     if (needs && !is_file(asked.file)) { fprintf(stderr, "%s: cannot read %s\n", name, asked.file ? asked.file : "(nothing)"); return 1; }
+    if ((!strcmp(name, "php") || !strcmp(name, "ruby")) && asked.file && is_tool(asked.file)) {
+        argv[asked.at] = (char *)asked.file;
+        execv(asked.file, argv + asked.at);
+        perror(asked.file);
+        return 1;
+    }
     if (!strcmp(name, "ruby") && (ends = of_gem(asked.file, asked.loads))) return ends;
     if (gethostname(host, sizeof host - 1) || strcmp(host, OBSERVED)) return in_build(name, argc, argv);
     if (asked.port && !listens(asked.port)) { perror(asked.port); return 1; }
