@@ -727,13 +727,14 @@ def test_npm_runs_what_is_there(tmp_path, script, said):
 
 def test_the_limits_are_those_that_stand_ins_say():
     # These are said by modules of Python, or by the observer of what other programs say.
-    said = {"apk-files", "module", "npm-file", "npm-module", "pip-hash", "pip-package"}
+    said = {"apk-files", "apk-older", "module", "npm-file", "npm-module", "pip-hash", "pip-package"}
     said |= {
         "apk-program",
         "network",
         "nginx-version",
         "node-version",
         "python-build",
+        "pipenv-verb",
         "poetry-verb",
         "python-folder",
         "python-version",
@@ -836,7 +837,9 @@ def test_a_path_that_cannot_be_used_is_refused_when_it_is_read(
     said = {"debian": f"debian is a relative path; write {tmp_path / 'debian'}"}
     said |= {f"{tmp_path}/gone": f"there is no {tmp_path}/gone"}
     if option == "--load":
-        said |= {f"{tmp_path}/debian": "debian lacks tini, nginx, nginx-common, libpcre2-8-0: "}
+        said |= {
+            f"{tmp_path}/debian": "debian lacks tini, nginx, nginx-common, make, libpcre2-8-0: "
+        }
     for path, why in said.items():
         monkeypatch.setattr(sys, "argv", ["", option, path])
         with pytest.raises(SystemExit):
