@@ -11,6 +11,9 @@ const LISTENERS = ["addListener", "on", "once"];
 // What the result of a check has not, if nothing is wrong; a logger has a method of that name.
 const CHECKS = /valid|parse|check/i, NOTHING = ["error", "errors"];
 
+// Lines in which a program says why it ends.
+const LAST = 10;
+
 // All packages of a process share what is noted.
 const noted = globalThis[Symbol.for("stand-in")] ??= watch();
 const about = noted.about;
@@ -21,7 +24,7 @@ function watch() {
   process.env = new Proxy(env, {
     get(_, name) {
       // Node itself asks for some, such as whether a terminal has colours.
-      const asks = new Error().stack.split("\n")[2] ?? "";
+      const asks = String(new Error().stack).split("\n")[2] ?? "";
       if (typeof name === "string" && env[name] === undefined && !/[( ]node:/.test(asks)) {
         notes.unset.add(name);
         notes.asked = { of: "answer" };
@@ -54,7 +57,7 @@ function watch() {
       return write.call(stream, text, ...more);
     };
   }
-  // On a port that is unknown the program listens in its own mind: the observer must not see a wrong one.
+  // A server that is to listen on a port that is unknown listens on none: the observer must not see a wrong one.
   const listen = net.Server.prototype.listen;
   net.Server.prototype.listen = function (...words) {
     const first = words[0], port = first !== null && typeof first === "object" ? first.port : first;
@@ -80,12 +83,13 @@ function watch() {
 // Whether an error, or the exit that the program chose, may follow from a value that is unknown.
 //
 // A broken answer cannot choose it. What it breaks is a file, a module or a right that is missing, a port below 1024, a
-// text that is no program, or a variable that is not set: if an error says so, it counts. An error that says nothing of
-// this counts as well, if a variable that is not set or a file that is not there was what the program asked for last;
-// only if that was a value of a package, and it did no more than to call it, nobody knows.
+// text that is no program, or a variable that is not set: if the last lines say so, it counts. An error that says nothing
+// of this counts as well, if such a variable or file was what the program asked for last. Only if that was a value of a
+// package nobody knows.
 function isLimit({ asked, error, said, unset }) {
   // Steps of a program that an error shows say nothing of why.
-  const lines = `${said}\n${error?.stack ?? error ?? ""}`.split("\n").filter(line => !line.startsWith("    "));
+  const all = `${said}\n${error?.stack ?? error ?? ""}`.split("\n").filter(line => !line.startsWith("    "));
+  const lines = all.slice(-LAST);
   const own = lines.filter(line => !line.includes(NUMBER)).join("\n");
   if (/\b(E[A-Z]*_?MODULE_NOT_FOUND|ENOENT|ENOTDIR|EISDIR|EACCES|EPERM|EROFS)\b|Cannot find (module|package)/.test(own)) return false;
   if (error instanceof SyntaxError && !error.message.includes("JSON")) return false;
