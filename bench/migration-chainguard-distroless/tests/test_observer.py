@@ -42,7 +42,7 @@ TIMED = ("error", "exit", "folder", "health", "ports", "ran", "uid")
 
 
 def wanted(**held):
-    fields = {"schema_version": 1, "final_images": {}, "argv": [], **held}
+    fields = {"schema_version": 1, "final_images": {"scratch": 1}, "argv": [["x"]], **held}
     return build.asked(Expected.model_validate(fields))
 
 
@@ -275,8 +275,15 @@ def test_an_image_without_a_stand_in_says_nothing_of_the_answer(docker, tmp_path
 
 
 def test_a_check_whose_program_is_not_there_never_began(docker):
-    for said, code in (("/bin/sh: curl: not found", 127), ("curl: (22) error: 404 Not Found", 1)):
+    for said, code in (
+        ("/bin/sh: curl: not found", 127),
+        ("curl: (22) error: 404 Not Found", 1),
+        # It began, and what a package gave it was not what it asked for.
+        ("stand-in limit: pip-value", 1),
+    ):
         assert docker(said)._health("box", "CMD-SHELL", "curl http://localhost || exit 1") == code
+    with pytest.raises(builder.Unavailable, match="nothing stands in for it"):
+        docker("stand-in limit: program")._health("box", "CMD", "curl")
 
 
 def test_the_last_line_names_no_place_of_the_machine():
