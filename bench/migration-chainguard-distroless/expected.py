@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Final, Literal, Self
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, model_validator
 
 from . import forms
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+
+FULL: Final = 1
+"""The credit of an image with which an answer passes."""
 
 ROOTS: Final = "/root"
 """Root's own folder, which nobody else can enter."""
@@ -30,13 +33,15 @@ class Need(BaseModel, frozen=True, extra="forbid"):
 
 
 _Words = Annotated[tuple[str, ...], Field(min_length=1)]
+_Texts = Annotated[frozenset[str], Field(min_length=1)]
+_Folders = Annotated[frozenset[forms.Folder | Literal[""]], Field(min_length=1)]
 
 
 class TiedArgv(BaseModel, frozen=True, extra="forbid"):
-    """A command, ``words``, that is accepted for some final images only: ``images``, with their tag."""
+    """A command, ``words``, that is accepted for some of the final images only: ``images``, with their tag."""
 
     words: _Words
-    images: frozenset[forms.Image]
+    images: Annotated[frozenset[forms.Image], Field(min_length=1)]
 
 
 class ArgvPattern(BaseModel, frozen=True, extra="forbid"):
@@ -70,7 +75,8 @@ class Expected(BaseModel, frozen=True, extra="forbid"):
     ``platforms`` may be a list as well. What is expected in root's own folder may be anywhere unless root is allowed:
     nobody else can read it there.
 
-    :param final_images: accepted images of the final stage, each with its credit in (0, 1]; only credit 1 passes.
+    :param final_images: accepted images of the final stage, each with its credit in (0, 1]; only credit 1 passes, and
+        one has it.
     :param build_images: names of images that other stages may start from, without tag.
     :param free_tags: other stages may use the tags that anybody can pull only.
     :param argv: what the container may start, entrypoint and command together.
@@ -103,15 +109,15 @@ class Expected(BaseModel, frozen=True, extra="forbid"):
     final_images: dict[forms.Image, Annotated[float, Field(gt=0, le=1)]]
     build_images: frozenset[forms.OfChainguard] = frozenset()
     free_tags: bool = True
-    argv: tuple[_Words | TiedArgv | ArgvPattern, ...]
-    target: str = ""
+    argv: Annotated[tuple[_Words | TiedArgv | ArgvPattern, ...], Field(min_length=1)]
+    target: forms.Stage | Literal[""] = ""
     build_args: dict[forms.Word, str] = Field(default_factory=dict)
     modes: dict[forms.Source, Annotated[str, Field(pattern=r"^0?[0-7]{3}$")]] = Field(
         default_factory=dict
     )
-    workdir: forms.Path | frozenset[forms.Path | Literal[""]] | Literal["", "any"] = ""
+    workdir: forms.Folder | _Folders | Literal["", "any"] = ""
     helper_images: frozenset[forms.OfOthers] = frozenset()
-    users: frozenset[forms.Word] | Literal["any"] = "any"
+    users: frozenset[forms.User] | Literal["any"] = "any"
     root_allowed: bool = False
     files: tuple[forms.Places, ...] = ()
     packages: tuple[Need, ...] = ()
@@ -120,13 +126,29 @@ class Expected(BaseModel, frozen=True, extra="forbid"):
     other_ports: tuple[frozenset[forms.Port], ...] = ()
     port_rules: tuple[FileRule, ...] = ()
     file_rules: tuple[FileRule, ...] = ()
-    env: dict[forms.Word, str | frozenset[str]] = Field(default_factory=dict)
+    env: dict[forms.Word, str | _Texts] = Field(default_factory=dict)
     platforms: tuple[forms.Platforms, ...] = ()
     healthcheck: forms.Pattern | None = None
     shell_needed: bool = False
     unneeded: frozenset[forms.Source | forms.Path] = frozenset()
     secrets_given: frozenset[forms.Source] = frozenset()
     may_change: frozenset[forms.Source] = frozenset()
+
+    @model_validator(mode="after")
+    def _can_be_matched(self) -> Self:
+        """Refuse what is right in itself and cannot be matched beside the rest; :raises ValueError: there is some."""
+        if FULL not in self.final_images.values():
+            msg = "final_images matches nothing: no image has the credit 1, without which no answer passes"
+            raise ValueError(msg)
+        for one in self.argv:
+            if isinstance(one, TiedArgv) and (other := one.images - self.final_images.keys()):
+                msg = f"argv matches nothing: {', '.join(sorted(other))} is not in final_images"
+                raise ValueError(msg)
+        nobody = isinstance(self.users, frozenset) and (not self.users or self.users & forms.ROOT)
+        if nobody and not self.root_allowed:
+            msg = "users matches nothing: nobody is named, or root, who is not allowed"
+            raise ValueError(msg)
+        return self
 
     def must_move(self, path: str) -> bool:
         """Return whether a path cannot stay where it is: it is root's own, and the container is not root's."""

@@ -23,7 +23,7 @@ from _benchgate_bench.migration_chainguard_distroless.forms import accepts
 from .content import Content
 from .standins.facts import FACTS
 from .standins.images import KEPT, LABEL, LABELLED, OBSERVED
-from .standins.limits import LIMITS, MARKS, limit_in, python_folders
+from .standins.limits import LIMITS, MARKS, limit_in, of_check, python_folders
 from .store import MAX_BYTES, compact
 
 if TYPE_CHECKING:
@@ -328,7 +328,7 @@ class Builder:
         command = ("/bin/sh", "-c", *words) if kind == "CMD-SHELL" else words
         try:
             asked = self.run("exec", box, *command, timeout=HEALTH_PATIENCE)
-            self._within_limits(asked.stderr)
+            self._within_limits(of_check(asked.stderr))
             # What a shell says of a program that is not there, whatever `||` makes of it.
             return 127 if _NO_PROGRAM.search(asked.stderr) else asked.returncode
         except subprocess.TimeoutExpired:

@@ -116,7 +116,7 @@ def answer(
     **expected: Any,
 ) -> Answer:
     """Return a project whose case expects the given fields and nothing else, and of which the given is seen."""
-    asked = {"schema_version": 1, "final_images": {}, "argv": [], **expected}
+    asked = {"schema_version": 1, "final_images": {"scratch": 1}, "argv": [["x"]], **expected}
     wanted = Expected.model_validate(asked)
     given = before or {DOCKERFILE: "FROM scratch\n"}
     return Answer(build(text), wanted, given, {DOCKERFILE: text}, seen or {"built": True})

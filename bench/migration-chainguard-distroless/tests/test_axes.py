@@ -50,10 +50,11 @@ def test_what_is_started_itself_or_through_others(held, same):
 def test_a_command_may_be_tied_to_an_image():
     tied = {"words": ["python", "a"], "images": [f"{FREE}/python:latest"]}
     held = seen(argv=["python", "a"])
+    wanted = {"final_images": {f"{FREE}/python:latest": 1}, "argv": [["x"], tied]}
 
-    assert right_command(answer(PLAIN, held, argv=[["x"], tied]))
-    assert not right_command(answer(f"FROM {FREE}/python:latest-dev\n", held, argv=[["x"], tied]))
-    assert right_command(answer(f"FROM {FREE}/node\n", seen(argv=["x"]), argv=[["x"], tied]))
+    assert right_command(answer(PLAIN, held, **wanted))
+    assert not right_command(answer(f"FROM {FREE}/python:latest-dev\n", held, **wanted))
+    assert right_command(answer(f"FROM {FREE}/node\n", seen(argv=["x"]), **wanted))
 
 
 def test_a_command_may_be_accepted_by_its_form():

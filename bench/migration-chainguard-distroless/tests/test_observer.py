@@ -42,7 +42,7 @@ TIMED = ("error", "exit", "folder", "health", "ports", "ran", "uid")
 
 
 def wanted(**held):
-    fields = {"schema_version": 1, "final_images": {}, "argv": [], **held}
+    fields = {"schema_version": 1, "final_images": {"scratch": 1}, "argv": [["x"]], **held}
     return build.asked(Expected.model_validate(fields))
 
 
@@ -275,8 +275,15 @@ def test_an_image_without_a_stand_in_says_nothing_of_the_answer(docker, tmp_path
 
 
 def test_a_check_whose_program_is_not_there_never_began(docker):
-    for said, code in (("/bin/sh: curl: not found", 127), ("curl: (22) error: 404 Not Found", 1)):
+    for said, code in (
+        ("/bin/sh: curl: not found", 127),
+        ("curl: (22) error: 404 Not Found", 1),
+        # It began, and what a package gave it was not what it asked for.
+        ("stand-in limit: pip-value", 1),
+    ):
         assert docker(said)._health("box", "CMD-SHELL", "curl http://localhost || exit 1") == code
+    with pytest.raises(builder.Unavailable, match="nothing stands in for it"):
+        docker("stand-in limit: program")._health("box", "CMD", "curl")
 
 
 def test_the_last_line_names_no_place_of_the_machine():
@@ -727,13 +734,14 @@ def test_npm_runs_what_is_there(tmp_path, script, said):
 
 def test_the_limits_are_those_that_stand_ins_say():
     # These are said by modules of Python, or by the observer of what other programs say.
-    said = {"apk-files", "module", "npm-file", "npm-module", "pip-hash", "pip-package"}
+    said = {"apk-files", "apk-older", "module", "npm-file", "npm-module", "pip-hash", "pip-package"}
     said |= {
         "apk-program",
         "network",
         "nginx-version",
         "node-version",
         "python-build",
+        "pipenv-verb",
         "poetry-verb",
         "python-folder",
         "python-version",
@@ -836,7 +844,9 @@ def test_a_path_that_cannot_be_used_is_refused_when_it_is_read(
     said = {"debian": f"debian is a relative path; write {tmp_path / 'debian'}"}
     said |= {f"{tmp_path}/gone": f"there is no {tmp_path}/gone"}
     if option == "--load":
-        said |= {f"{tmp_path}/debian": "debian lacks tini, nginx, nginx-common, libpcre2-8-0: "}
+        said |= {
+            f"{tmp_path}/debian": "debian lacks tini, nginx, nginx-common, make, libpcre2-8-0: "
+        }
     for path, why in said.items():
         monkeypatch.setattr(sys, "argv", ["", option, path])
         with pytest.raises(SystemExit):

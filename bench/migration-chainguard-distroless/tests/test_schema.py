@@ -86,7 +86,7 @@ def test_a_new_case_asks_for_its_observations_and_turns_no_other_test_red(copied
 
 def refused(**held):
     """Return all that is said of a case that expects something, empty if it is read."""
-    fields = {"schema_version": 1, "final_images": {}, "argv": [["x"]], **held}
+    fields = {"schema_version": 1, "final_images": {"scratch": 1}, "argv": [["x"]], **held}
     try:
         Expected.model_validate(json.loads(json.dumps(fields)))
     except ValidationError as error:
@@ -110,6 +110,28 @@ def refused(**held):
         ({"helper_images": ["docker.io/composer"]}, False),
         ({"helper_images": ["cgr.dev/chainguard/go"]}, True),
         ({"helper_images": ["${UV}"]}, True),
+        ({"final_images": {"node:latest": 1}}, True),
+        ({"final_images": {"cgr.dev/chainguard/node:22": 1}}, True),
+        ({"final_images": {"cgr.dev/example.org/node:22": 1}}, False),
+        ({"final_images": {"scratch": 0.5}}, True),
+        ({"final_images": {}}, True),
+        ({"argv": []}, True),
+        ({"argv": [{"words": ["x"], "images": []}]}, True),
+        ({"argv": [{"words": ["x"], "images": ["scratch"]}]}, False),
+        ({"argv": [{"words": ["x"], "images": ["node"]}]}, True),
+        ({"argv": [{"words": ["x"], "images": ["node:latest"]}]}, True),
+        ({"argv": [{"words": ["x"], "images": ["cgr.dev/chainguard/node:latest"]}]}, True),
+        ({"target": "the last"}, True),
+        ({"ports": ["65536"]}, True),
+        ({"ports": [8080]}, True),
+        ({"workdir": "*/app"}, True),
+        ({"workdir": []}, True),
+        ({"users": []}, True),
+        ({"users": [], "root_allowed": True}, False),
+        ({"users": ["65532", "root"]}, True),
+        ({"users": ["root"], "root_allowed": True}, False),
+        ({"users": ["065532"]}, True),
+        ({"env": {"A": []}}, True),
         ({"argv": [[]]}, True),
         ({"argv": [{"words": [], "images": []}]}, True),
         ({"argv": [{"words": ["x"], "images": ["cgr.dev/chainguard/go"]}]}, True),
@@ -161,11 +183,18 @@ def test_what_no_answer_can_match_is_refused_when_a_case_is_read(held, wrong):
     said = refused(**held)
 
     assert bool(said) is wrong
-    assert not wrong or re.search("matches nothing: |at least 1 (item|character)", said)
+    assert not wrong or re.search(
+        "matches nothing: |at least 1 (item|character)|valid string", said
+    )
 
 
 def test_an_image_from_which_anybody_can_pull_needs_no_registry():
-    fields = {"schema_version": 1, "final_images": {}, "argv": [["x"]], "build_images": ["node"]}
+    fields = {
+        "schema_version": 1,
+        "final_images": {"scratch": 1},
+        "argv": [["x"]],
+        "build_images": ["node"],
+    }
     read = Expected.model_validate_json(json.dumps(fields))
 
     assert read.build_images == {"cgr.dev/chainguard/node"}

@@ -1,6 +1,7 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """What stand-ins of tools do of each command, option and variable: as the real one, or it cannot be judged."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -48,13 +49,44 @@ TOOLS = {
         "kept/unshelled": "u",
     },
     "gcc": {"project/a.c": "#include <stdio.h>\n", "kept/dynamic": "d"},
+    "envsubst": {"project/a": "a $A ${B} $C$$ end\\n"},
     "gem": {},
+    "git": {"project/a": ""},
     "go": GO,
+    "gradle": {
+        "project/settings.gradle": "rootProject.name = 'shop'\n",
+        "project/build.gradle": "plugins { id 'java' }\nversion = '1.2'\n",
+        "bin/javac": "#!/bin/sh\n",
+    },
+    "jarmode": {"project/app.jar": ""},
     "mvn": {"project/pom.xml": "<project><artifactId>a</artifactId><version>1</version></project>"},
     "npm": NODE,
     "strip": {"project/a": ""},
     "uv": {},
 }
+LAYERS = "application\ndependencies\nsnapshot-dependencies\nspring-boot-loader\n"
+NO_COMPILER = (
+    "mv ../bin/javac ../bin/java; for one in basename cat dirname grep head sed tr; do "
+    "ln -s $(command -v $one) ../bin/; done; PATH=${PWD%/*}/bin; "
+)
+WORKSPACE = (
+    """printf '[workspace]\\nmembers = [\\n  "api", # one\\n  "we*",\\n]\\n' >> Cargo.toml; for one in api web; do """
+    """mkdir -p $one/src; touch $one/src/main.rs; printf '[package]\\nname = "%s"\\n' $one > $one/Cargo.toml; done; """
+)
+LIBRARY = "mv web/src/main.rs web/src/lib.rs; "
+BINS = (
+    """printf '[[bin]]\\nname = "other"\\npath = "src/x.rs"\\n' >> Cargo.toml; """
+    "mkdir src/bin; touch src/x.rs src/bin/b.rs; "
+)
+BOOT = """sed -i "s/'java'/'java'; id 'org.springframework.boot' version '3'/" build.gradle; """
+NO_PLAIN = "echo 'jar { enabled = false }' >> build.gradle; "
+NAMED = """printf "bootJar {\\n  archiveFileName = 'a.jar'\\n}\\n" >> build.gradle; """
+SHADOW = """sed -i "s/'java'/'java'; id 'com.gradleup.shadow'/" build.gradle; """
+PROGRAM = """sed -i "s/'java'/'application'/" build.gradle; echo "application { mainClass = 'org.example.Main' }" >> """
+PROGRAM += (
+    """build.gradle; printf '#!/bin/sh\\necho "$*"\\n' > ../bin/java; chmod 755 ../bin/java; """
+)
+PROJECTS = """echo "include 'web'" >> settings.gradle; mkdir web; echo "plugins { id 'java' }" > web/build.gradle; """
 
 
 @pytest.mark.parametrize(
@@ -69,6 +101,10 @@ TOOLS = {
         ("dotnet", "dotnet publish -p:PublishSingleFile=true", OPTION),
         ("gcc", "gcc --frobnicate a.c", OPTION),
         ("gem", "gem --frobnicate", OPTION),
+        ("gem", "gem install --frobnicate bundler", OPTION),
+        ("git", "git --frobnicate", OPTION),
+        ("gradle", "gradle --frobnicate build", OPTION),
+        ("gradle", "echo 'x = fast' >> build.gradle; gradle -Pfast=1 build", OPTION),
         ("go", "go build -frobnicate", OPTION),
         ("go", "go build -buildmode=c-shared", OPTION),
         ("mvn", "mvn --frobnicate package", OPTION),
@@ -86,6 +122,7 @@ TOOLS = {
         ("go", "GOFLAGS=-tags=x go build", VARIABLE),
         ("go", "GOWORK=off go build", VARIABLE),
         ("go", "CGO_LDFLAGS=-lx go build", VARIABLE),
+        ("gradle", "GRADLE_FROBNICATE=1 gradle build", VARIABLE),
         ("mvn", "MAVEN_ARGS=-Px mvn package", VARIABLE),
         ("npm", "NPM_CONFIG_FROBNICATE=1 npm install", VARIABLE),
         ("npm", "npm_config_install_links=1 npm install", VARIABLE),
@@ -96,6 +133,14 @@ TOOLS = {
         ("composer", "composer require a/b", "stand-in limit: composer-verb\n"),
         ("dotnet", "dotnet run", "stand-in limit: dotnet-verb\n"),
         ("gem", "gem list", "stand-in limit: gem-install\n"),
+        ("git", "git init", "stand-in limit: program\n"),
+        ("git", "git clone https://github.com/a/b", "stand-in limit: network\n"),
+        ("git", "mkdir .git; git describe", "stand-in limit: program\n"),
+        ("gradle", "gradle bootBuildImage", "stand-in limit: gradle-task\n"),
+        ("gradle", "echo 'task pack {}' >> build.gradle; gradle pack", "limit: gradle-task\n"),
+        ("gradle", "sed -i 's/java/application/' build.gradle; gradle installDist", "gradle-install\n"),
+        ("gradle", "echo \"archivesBaseName = 'a'\" >> build.gradle; gradle jar", "gradle-project\n"),
+        ("gradle", "sed -i 's/1.2/$rev/' build.gradle; gradle jar", "gradle-project\n"),
         ("go", "go mod vendor", "stand-in limit: go-verb\n"),
         ("go", "go env GOVERSION", "stand-in limit: go-verb\n"),
         ("mvn", "mvn -Pprod package", "stand-in limit: mvn-profile\n"),
@@ -108,6 +153,13 @@ TOOLS = {
         ("cargo", "cargo build --bin x", "error: no bin target named `x`\n"),
         ("dotnet", "dotnet publish gone", "MSBUILD : error MSB1009"),
         ("gcc", "gcc gone.c", "gcc: error: gone.c: No such file or directory\n"),
+        ("git", "git frobnicate", "git: 'frobnicate' is not a git command"),
+        ("git", "git rev-parse --short HEAD", "fatal: not a git repository"),
+        ("git", "git clone https://git.example.org/a", "Could not resolve host\n"),
+        ("gradle", "gradle bootJar", "Task 'bootJar' not found in root project 'shop'.\n"),
+        ("gradle", "gradle :web:jar", "Project ':web:jar' not found"),
+        ("gradle", "rm *.gradle; gradle jar", "does not contain a Gradle build.\n"),
+        ("gradle", NO_COMPILER + "gradle jar", "[JAVA_COMPILER]\n"),
         ("go", "go frobnicate", "go frobnicate: unknown command\n"),
         ("mvn", "mvn packge", 'Unknown lifecycle phase "packge"'),
         ("npm", "npm cii", 'Unknown command: "cii"\n'),
@@ -118,6 +170,40 @@ TOOLS = {
         ("bundle", "GEM_HOME=g bundle install; cat g/bin/puma", "# stand-in gem: puma-1.0\n"),
         ("bundle", "> ../kept/gems; GEM_HOME=g bundle install; cat g/bin/puma", "ruby-program\n"),
         ("cargo", "cargo build --target-dir t; cat t/debug/m", "d"),
+        ("cargo", WORKSPACE + "cargo build && ls target/debug", "m\n"),
+        ("cargo", WORKSPACE + "cargo build --workspace && ls target/debug", "api\nm\nweb\n"),
+        ("cargo", WORKSPACE + "cargo build -r -p api && ls target/release", "api\n"),
+        ("cargo", WORKSPACE + "cargo build -p core", "ID specification `core` did not match"),
+        ("cargo", WORKSPACE + "cd api && cargo build && ls ../target/debug", "api\n"),
+        ("cargo", WORKSPACE + "cargo build --manifest-path api/Cargo.toml && ls target/debug", "api\n"),
+        ("cargo", WORKSPACE + "rm -r web; cargo build", "failed to load manifest for workspace member"),
+        ("cargo", WORKSPACE + "cargo build --workspace --exclude web", "limit: cargo-workspace\n"),
+        ("cargo", WORKSPACE + LIBRARY + "cargo build --workspace && ls target/debug", "api\nm\n"),
+        ("cargo", BINS + "cargo build && ls target/debug", "b\nm\nother\n"),
+        ("cargo", BINS + "cargo build --bin other && ls target/debug", "other\n"),
+        ("cargo", BINS + "rm src/x.rs; cargo build", "can't find bin `other` at path"),
+        ("cargo", "echo 'a = { path = \"../a\" }' >> Cargo.toml; cargo build", "failed to read"),
+        ("envsubst", "A=1 B='x&y' envsubst < a", "a 1 x&y $$ end"),
+        ("envsubst", "A=1 B='x&y' envsubst '$A $C' < a", "a 1 ${B} $$ end"),
+        ("envsubst", "envsubst --variables '$A'", OPTION),
+        ("gem", "gem install --no-document -v 2.5.3 bundler && echo done", "done\n"),
+        ("git", "git config --global safe.directory '*' && git --version", "git version"),
+        ("gradle", "gradle clean build -x test && ls build/libs", "shop-1.2.jar\n"),
+        ("gradle", "gradle -Pversion=3 jar; rm build.gradle; ls build/libs", "shop-1.2.jar\n"),
+        ("gradle", "rm settings.gradle; gradle jar; ls build/libs", "project-1.2.jar\n"),
+        ("gradle", BOOT + "gradle build; ls build/libs", "shop-1.2-plain.jar\nshop-1.2.jar\n"),
+        ("gradle", BOOT + "gradle bootJar; ls build/libs", "shop-1.2.jar\n"),
+        ("gradle", BOOT + NO_PLAIN + "gradle build; ls build/libs", "shop-1.2.jar\n"),
+        ("gradle", BOOT + NAMED + "gradle bootJar; ls build/libs", "a.jar\n"),
+        ("gradle", SHADOW + "gradle shadowJar; ls build/libs", "shop-1.2-all.jar\n"),
+        ("gradle", PROGRAM + "gradle installDist && ls build/install/shop/lib", "shop-1.2.jar\n"),
+        ("gradle", PROGRAM + "gradle installDist && JAVA_HOME= build/install/shop/bin/shop -v",
+         "/build/install/shop/lib/* org.example.Main -v\n"),
+        ("gradle", PROGRAM + "gradle installDist && JAVA_HOME=/x build/install/shop/bin/shop", "invalid directory"),
+        ("gradle", PROJECTS + "gradle :web:jar && ls web/build/libs", "web.jar\n"),
+        ("gradle", PROJECTS + "gradle build && ls web/build/libs; ls build/libs", "web.jar\nshop-1.2.jar\n"),
+        ("gradle", PROJECTS + "echo version=4 > gradle.properties; gradle web:jar; ls web/build/libs", "web-4.jar\n"),
+        ("gradle", PROJECTS + "echo 'subprojects { }' >> build.gradle; gradle web:jar", "gradle-project\n"),
         ("dotnet", "dotnet publish; ls bin/Release/net10.0/publish", "a\na.dll\n"),
         ("dotnet", "dotnet publish -o o -p:UseAppHost=false; ls o", "a.dll\n"),
         ("gcc", "echo '#include <odd.h>' > a.c; gcc a.c", "stand-in limit: gcc-library\n"),
@@ -135,6 +221,13 @@ TOOLS = {
         ("go", "mkdir x; touch x/a.txt; go build ./x", "no Go files in ./x\n"),
         ("go", "echo '//go:build x' > main.go; go build", "go-constraints\n"),
         ("go", "go env GOPATH", "/go\n"),
+        ("jarmode", "jarmode layertools app.jar extract && rm app.jar && ls", LAYERS),
+        ("jarmode", "jarmode tools app.jar extract --layers --destination x && ls x x/application", LAYERS),
+        ("jarmode", "jarmode tools app.jar extract --layers && ls app/application", "app.jar\n"),
+        ("jarmode", "jarmode tools app.jar extract && ls app", "app.jar\nlib\n"),
+        ("jarmode", "jarmode layertools app.jar list", ""),
+        ("jarmode", "jarmode layertools app.jar frobnicate", "is not recognized\n"),
+        ("jarmode", "jarmode tools app.jar extract --frobnicate", OPTION),
         ("npm", "npm install && ls node_modules node_modules/.bin", "ms\ntsx\n\nnode_modules/.bin:\nms\ntsx\n"),
         ("npm", "NODE_ENV=production npm install && ls node_modules", "ms\n"),
         ("npm", "npm install && npm prune --omit=dev && ls node_modules", "ms\n"),
@@ -177,6 +270,130 @@ def test_yarn_and_pnpm_install_what_their_locks_are_for(tmp_path, tool, script, 
     assert said in stood_in(tmp_path, "npm", {**NODE, f"bin/{tool}": text}, env + script)
 
 
+TS = {
+    "tsconfig.json": '{\n  // As it is built.\n  "compilerOptions": {"outDir": "./dist", "module": "commonjs",},\n'
+    '  "include": ["src/**/*"],\n}\n',
+    "src/index.ts": 'import ms from "ms";\nimport type { A } from "gone";\nimport { go } from "./lib/go";\n'
+    "go(ms(1));\nserver.listen(process.env.PORT ?? 3000);\n",
+    "src/lib/go.ts": "export const go = (a: number) => a;\n",
+    "src/a.d.ts": "",
+}
+PAGE = {
+    "index.html": '<script type="module" src="/src/main.js"></script>',
+    "src/main.js": "",
+    "public/robots.txt": "",
+}
+ANGULAR = {
+    "angular.json": '{"projects": {"shop": {"sourceRoot": "src", "architect": {"build": '
+    '{"builder": "@angular/build:application", "options": {"browser": "src/main.ts"}}}}}}',
+    "src/main.ts": "",
+    "src/index.html": "",
+}
+NEXT = {
+    "next.config.mjs": 'export default { output: "standalone" };',
+    "app/page.js": "",
+    "public/a": "",
+}
+REACT = {"public/index.html": "", "src/index.js": ""}
+AROUND = """sed -i 's/"build"/"prebuild": "echo before", "postbuild": "echo after", "build"/' package.json; """
+SERVED = "node .next/standalone/server.js"
+EXPORT = "sed -i s/standalone/export/ next.config.mjs; "
+OLDER = "sed -i s/:application/:browser/ angular.json; "
+ESNEXT = "sed -i s/commonjs/esnext/ tsconfig.json; "
+NO_MS = "npm install && rm -r node_modules/ms && npm run build"
+BUILDS = "npm install && npm run build"
+SHOWN = BUILDS + " && find dist -type f | sort | xargs"
+
+
+@pytest.mark.skipif(not shutil.which("node"), reason="they are run by node")
+@pytest.mark.parametrize(
+    ("build", "files", "script", "said"),
+    [
+        ("tsc", TS, SHOWN, "dist/index.js dist/lib/go.js\n"),
+        ("rimraf dist && tsc -p .", TS, SHOWN, "dist/index.js dist/lib/go.js\n"),
+        ("nest build", TS, SHOWN, "dist/index.js dist/lib/go.js\n"),
+        ("cross-env A=1 tsc --outDir out", TS, BUILDS + " && ls out", "index.js\nlib\n"),
+        ("tsc", {**TS, "b.ts": ""}, "sed -i s,src/,, tsconfig.json; " + SHOWN, "dist/b.js dist/src/index.js"),
+        ("tsc --noEmit", TS, BUILDS + " && ls", "node_modules\npackage.json\nsrc\ntsconfig.json\n"),
+        # What was built needs what its sources need, and does nothing in a build.
+        ("tsc", TS, BUILDS + " && node dist/index.js", "stand-in limit: build-run\n"),
+        ("tsc", TS, BUILDS + " && rm -r node_modules/ms && node dist/index.js", "Cannot find module 'ms'"),
+        ("tsc", TS, BUILDS + " && rm dist/lib/go.js; node dist/index.js", "Cannot find module './lib/go'"),
+        ("tsc", TS, BUILDS + " && cat dist/index.js", 'listen(Number(process.env["PORT"] || 3000))'),
+        ("tsc", TS, ESNEXT + BUILDS + "; cat dist/index.js", 'await import("ms");\n'),
+        ("tsc", TS, "rm -r src; " + BUILDS, "error TS18003: No inputs were found"),
+        ("tsc", TS, "rm tsconfig.json; " + BUILDS, "error TS5058"),
+        ("tsc -p gone.json", TS, BUILDS, "error TS5058"),
+        ("tsc --frobnicate", TS, BUILDS, OPTION),
+        ("tsc", {**TS, "src/b.ts": "import a from './a.json';\na.x();\n"}, BUILDS, "stand-in limit: npm-build\n"),
+        ("vite build", PAGE, BUILDS + " && ls dist", "assets\nindex.html\nrobots.txt\n"),
+        ("vite build --outDir dist/x", PAGE, BUILDS + " && ls dist/x", "assets\nindex.html\nrobots.txt\n"),
+        ("vite build", {**PAGE, "vite.config.js": "const a = { outDir: 'out' };"}, BUILDS + " && ls out", "assets\n"),
+        ("vite build", {**PAGE, "vite.config.js": "export default { root: 'web' };"}, BUILDS, "npm-build\n"),
+        ("vite build", {**PAGE, "vite.config.js": "import a from '@a/b';\na();"}, BUILDS, "find package '@a/b'"),
+        ("vite build", PAGE, "rm src/main.js; " + BUILDS, "Failed to resolve /src/main.js"),
+        ("vite build", {}, BUILDS, "Could not resolve entry module"),
+        ("react-scripts build", REACT, BUILDS + " && ls build", "index.html\nstatic\n"),
+        ("react-scripts build", {}, BUILDS, "Could not find a required file."),
+        ("esbuild src/index.ts --bundle --platform=node --outfile=dist/a.js", TS, SHOWN, "dist/a.js\n"),
+        ("esbuild src/index.ts --bundle --outfile=dist/a.js", TS, NO_MS, 'Could not resolve "ms"'),
+        ("ng build", ANGULAR, BUILDS + " && find dist -name index.html", "dist/shop/browser/index.html\n"),
+        ("ng build", ANGULAR, OLDER + BUILDS + "; ls dist/shop", "index.html\n"),
+        ("ng build", {}, BUILDS, "outside a workspace"),
+        ("vue-cli-service build", REACT, BUILDS + " && ls dist", "index.html\njs\n"),
+        ("next build", NEXT, BUILDS + " && ls .next .next/standalone", "package.json\nserver.js\n"),
+        ("next build", NEXT, BUILDS + " && " + SERVED, "stand-in limit: build-run\n"),
+        ("next build", NEXT, BUILDS + " && rm -r .next/standalone/.next && " + SERVED, "ENOENT"),
+        ("next build", NEXT, BUILDS + " && npx next start", "stand-in limit: build-run\n"),
+        ("next build", NEXT, "npm install && npx next start", "Could not find a production build"),
+        ("next build", NEXT, EXPORT + BUILDS + "; ls out", "_next\na\nindex.html\n"),
+        ("next build", {}, BUILDS, "Couldn't find any `pages` or `app` directory"),
+        ("esbuild gone.ts --outfile=a.js", {}, BUILDS, 'Could not resolve "gone.ts"'),
+        ("echo built", {}, AROUND + "npm run build", "before\nbuilt\nafter\n"),
+        ("false", {}, AROUND + "npm run build; echo $?", "before\n1\n"),
+        # A package of the name of a program does not hide it.
+        ("node -p 1+1", {}, "npm install @types/node && npm run build", "2\n"),
+        # Nothing stands in for this one.
+        ("webpack", TS, BUILDS, "stand-in limit: program\n"),
+        ("tsc", TS, "npm install && npm prune --omit=dev && npm run build", "tsc: not found\n"),
+        ("tsc", TS, "npm install && npx tsc && ls dist", "index.js\nlib\n"),
+        ("tsc", TS, "npx tsc", "stand-in limit: npm-program\n"),
+    ],
+)  # fmt: skip
+def test_a_project_of_node_is_built_by_its_settings(tmp_path, build, files, script, said):
+    packages = {
+        "typescript": "5",
+        "vite": "6",
+        "@nestjs/cli": "1",
+        "webpack": "5",
+        "rimraf": "6",
+        "cross-env": "7",
+    }
+    packages |= {
+        "react-scripts": "5",
+        "esbuild": "1",
+        "@angular/cli": "20",
+        "next": "15",
+        "@vue/cli-service": "5",
+    }
+    package = {
+        "scripts": {"build": build},
+        "dependencies": {"ms": "2"},
+        "devDependencies": packages,
+    }
+    text = (images.HERE / "scripts/builds.js").read_text()
+    kept = {f"kept/program/{name}": text for name in brings.BUILDS}
+    npx = (images.HERE / "scripts/npx").read_text().replace(images.KEPT, f"{tmp_path}/kept")
+    held = {
+        **NODE, **kept, "bin/npx": npx, "kept/npm": images._rows(brings.NPM).decode(),
+        "project/package.json": json.dumps(package),
+        **{f"project/{path}": held for path, held in files.items()},
+    }  # fmt: skip
+    env = f"export HOME={tmp_path} NODE_ENV=; "
+
+    assert said in stood_in(tmp_path, "npm", held, env + script)
+
+
 @pytest.fixture(scope="module")
 def programs(tmp_path_factory):
     """Compile what stands in for programs, in the folder that is returned; containers have its machine's name."""
@@ -184,7 +401,7 @@ def programs(tmp_path_factory):
         pytest.skip("no gcc")
     place = tmp_path_factory.mktemp("programs")
     for name, told in {"ruby": "standin", "java": "standin", "building": "elsewhere"}.items():
-        text = (images.HERE / "standin.c").read_text()
+        text = (images.HERE / "standin.c").read_text().replace(f"{images.KEPT}/", "./")
         machine = 'strcpy(host, "standin"), 0' if told == "standin" else "0"
         (place / f"{name}.c").write_text(
             text.replace("gethostname(host, sizeof host - 1)", f"({machine})")
@@ -219,8 +436,16 @@ STARTED = "standin "
         ("java a.rb", "java: cannot find a.rb"),
         ("java --frobnicate -jar a.rb", "stand-in limit: option"),
         ("java -version", "stand-in of java"),
+        # The wrapper of gradle, in its two forms, of which a case has the settings alone.
+        ("java -cp w/gradle-wrapper.jar org.gradle.wrapper.GradleWrapperMain build", "this is gradle build"),
+        ("java -jar w/gradle-wrapper.jar --no-daemon jar", "this is gradle --no-daemon jar"),
+        ("java -Djarmode=tools -jar lib/a.jar extract --layers", "this is jarmode tools lib/a.jar extract --layers"),
+        ("java -Djarmode=tools -jar gone.jar extract", "java: cannot read gone.jar"),
+        ("java -jar gone/gradle-wrapper.jar jar", "java: cannot read gone/gradle-wrapper.jar"),
         ("php -S 0.0.0.0 -t .", "Invalid address: 0.0.0.0"),
         ("php -r 1", "stand-in limit: option"),
+        ("php -d a=1 tool install --no-dev", "tool install"),
+        ("ruby -S bundle install", "bundle install"),
         ("dotnet exec gone.dll", "dotnet: cannot read gone.dll"),
         ("app --serve", STARTED),
         ("building-app --version", "stand-in limit: build-run"),
@@ -232,10 +457,15 @@ def test_a_program_is_asked_as_the_real_one_is(programs, tmp_path, words, said):
     for path, text in {
         "a.rb": "", "bin/puma": "#!/usr/bin/ruby\n# stand-in gem: puma-6.4.3\n",
         "gems/puma-6.4.3/x": "", "lib/a.jar": "",
+        "w/gradle-wrapper.properties": "", "gradle": "#!/bin/sh\necho this is gradle $*\n",
+        "jarmode": "#!/bin/sh\necho this is jarmode $*\n",
+        "tool": "#!/bin/sh\n# Stands in for a tool.\necho ${0##*/} $1\n",
+        "bin/bundle": "#!/bin/sh\n# Stands in for bundler.\necho ${0##*/} $1\n",
         "bin/lost": "# stand-in gem: lost-1.0\n", "bin/odd": 'echo "stand-in limit: ruby-program" >&2\n',
     }.items():  # fmt: skip
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(text)
+        (tmp_path / path).chmod(0o755)
     env = {"GEM_HOME": str(tmp_path), "PATH": f"{tmp_path}/bin", "HOME": str(tmp_path)}
     name, *more = words.split()
     run = subprocess.Popen(  # noqa: S603 - what is tested
@@ -415,6 +645,8 @@ LOST = "Error: Cannot find module '/app/node_modules/next/dist/bin/next'"
         ('nginx: [emerg] unknown directive "lisen" in /etc/nginx/nginx.conf:3', None),
         ("#9 1.2 stand-in brought: coreutils\n#9 1.3 cp: unrecognized option: parents", "option"),
         ("#9 1.3 cp: unrecognized option: parents", None),
+        ("#9 1.3 ERROR: unable to select packages: nodejs-22 (no such package)", "apk-older"),
+        ("#9 1.3 ERROR: unable to select packages: nodejs-22 libpq-dev (no such package)", None),
         ("#9 1.2 stand-in brought: ghostscript\n#9 1.3 /bin/sh: gs: not found", "apk-program"),
         ("#9 1.2 stand-in brought: ghostscript\n#9 1.3 /bin/sh: useradd: not found", None),
         ("#9 1.2 stand-in brought: ca-certificates\n#9 1.3 /bin/sh: gs: not found", None),
@@ -466,7 +698,16 @@ def test_no_stand_in_needs_a_program_that_busybox_lacks():
 def test_each_table_of_tools_is_in_the_page_that_says_what_is_observed():
     page = (Path(images.__file__).parents[2] / "details/tools.md").read_text("utf-8")
     scripts = {path.name for path in (images.HERE / "scripts").iterdir()}
-    told = scripts - {"applet", "backend", "common", "docker-entrypoint.sh", "limit", "module.js"}
+    untold = {
+        "applet",
+        "backend",
+        "common",
+        "docker-entrypoint.sh",
+        "limit",
+        "module.js",
+        "builds.js",
+    }
+    told = scripts - untold - {"python-package"}
 
     assert not {name for name in told if f"`{name}`" not in page}
     assert not {name for name in limits.LIMITS if f"`{name}`" not in page}

@@ -12,7 +12,11 @@ from io import BytesIO
 import pytest
 from _benchgate_bench.migration_chainguard_distroless.dockerfile.reference import Reference
 from _benchgate_bench.migration_chainguard_distroless.observers import builder
-from _benchgate_bench.migration_chainguard_distroless.observers.standins import facts, images
+from _benchgate_bench.migration_chainguard_distroless.observers.standins import (
+    facts,
+    images,
+    packages,
+)
 from _benchgate_bench.migration_chainguard_distroless.tests.support import stood_in
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="stand-ins are shell scripts")
@@ -51,6 +55,7 @@ def files_of(image):
         ("cgr.dev/o/python:latest", "/usr/lib/libsqlite3.so.0", True),
         ("cgr.dev/o/static:latest", "/usr/lib/libsqlite3.so.0", False),
         ("cgr.dev/o/wolfi-base:latest", "/usr/bin/git", False),
+        ("cgr.dev/o/go:latest", "/usr/bin/git", True),
     ],
 )
 def test_an_image_has_the_programs_and_libraries_of_its_packages(image, path, has):
@@ -60,10 +65,22 @@ def test_an_image_has_the_programs_and_libraries_of_its_packages(image, path, ha
 def test_what_stands_in_for_a_program_is_not_hidden():
     held = facts.facts_of(Reference.read("cgr.dev/o/go:latest"))
 
-    assert images.lacking({}, held)["/usr/bin/make"] == "limit"
-    assert "/usr/bin/make" not in images.lacking({"/bin/make"}, held)
+    assert images.lacking({}, held)["/usr/bin/ssh"] == "limit"
+    assert "/usr/bin/ssh" not in images.lacking({"/bin/ssh"}, held)
     without_shell = facts.facts_of(Reference.read("cgr.dev/o/ruby:latest"))
     assert images.lacking({}, without_shell)["/usr/bin/gem"] == "unshelled"
+
+
+def test_java_is_where_its_variable_says():
+    held = facts.facts_of(Reference.read("cgr.dev/o/jdk:latest"))
+    home = "/usr/lib/jvm/default-jvm/bin"
+
+    links = images.of_java({"/usr/bin/java", "/usr/bin/javac"}, held)
+
+    assert links == {f"{home}/java": "/usr/bin/java", f"{home}/javac": "/usr/bin/javac"}
+    assert not images.of_java(
+        {"/usr/bin/java"}, facts.facts_of(Reference.read("cgr.dev/o/go:latest"))
+    )
 
 
 @pytest.mark.parametrize(
@@ -81,8 +98,11 @@ def test_a_package_of_apk_brings_its_libraries(package, paths):
 
 
 APK = {
-    "kept/packages": "cmake\nfoo-dev\nsqlite-dev\nruby4.0-bundler\nbuild-base\n",
-    "kept/programs": "cmake cmake-x cpack-x\nruby4.0-bundler bundle\nbuild-base make-x\n",
+    "kept/packages": "pip\npython-3.99\ncmake\nfoo-dev\nsqlite-dev\nruby4.0-bundler\nbuild-base\n",
+    "kept/trees": "pip python3 pip\npython-3.99 python3\n",
+    "kept/tree/python3/usr/bin/python3": "#!/bin/sh\necho this is python\n",
+    "kept/programs": "python-3.99 python3 python3.99\ncmake cmake-x cpack-x\n"
+    "ruby4.0-bundler bundle\nbuild-base make-x\n",
     "kept/limit": LIMIT,
     "kept/pkg/sqlite-dev/usr/lib/libsqlite3.so.0": "lib",
 }
@@ -99,7 +119,18 @@ APK = {
         ("apk add cmake && {to}/usr/bin/gone", "not found"),
         ("apk add cmake && apk del cmake && {to}/usr/bin/cpack-x", "not found"),
         ("apk add cmake && apk del cmake && ls {to}/usr/bin", ""),
+        ("apk add python-3.99 && {to}/usr/bin/python3.99", "this is python"),
+        ("apk add pip && {to}/usr/bin/python3", "this is python"),
+        ("apk add pip && apk del pip && {to}/usr/bin/python3", "not found"),
+        ("apk add pip python-3.99 && apk del pip && ls {to}/usr/bin", "python3\npython3.99\n"),
+        ("rm -r ../kept/tree; apk add python-3.99 && {to}/usr/bin/python3.99", "limit: program"),
         ("apk add libssl-dev", "libssl-dev (no such package)"),
+        ("apk add cmake libssl-dev gone", "packages: libssl-dev gone (no such package)"),
+        ("apk add 'cmake=3.25.1-r0'", "stand-in limit: apk-version"),
+        ("apk add cmake~3.25", "stand-in limit: apk-version"),
+        ("apk add 'cmake>3'", "stand-in brought: cmake"),
+        ("apk add cmake=3.25.1-1+deb12u1", "is not a valid world dependency"),
+        ("apk add 'cmake=3.*'", "is not a valid world dependency"),
     ],
 )
 def test_apk_brings_what_the_tables_have(tmp_path, script, said):
@@ -186,7 +217,8 @@ def test_bundler_makes_the_gems_of_the_lock(tmp_path, script, said):
     ("script", "said"),
     [
         ("gem --version", "stand-in"),
-        ("gem install bundler", ""),
+        ("gem install bundler:2.5.3 --no-document && echo done", "done"),
+        ("gem install bundler rails", "stand-in limit: gem-install"),
         ("gem install --no-document rails", "stand-in limit: gem-install"),
         ("gem whatever", "Unknown command whatever"),
     ],
@@ -234,6 +266,50 @@ def test_poetry_runs_a_program_in_the_environment_of_the_project(tmp_path, scrip
     env = f"export HOME={tmp_path}; unset VIRTUAL_ENV; "
 
     assert said in stood_in(tmp_path, "poetry", files, env + script)
+
+
+PIPFILE = '[packages]\nflask = "*"\n[dev-packages]\npytest = "*"\n[scripts]\nserve = "send --all"\n'
+PIPLOCK = (
+    '{"default": {"flask": {"version": "==3.0.3"}}, "develop": {"pytest": {"version": "==8.0"}}}'
+)
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        ("pipenv install --deploy", "-m pip install flask==3.0.3"),
+        ("pipenv sync --dev", "-m pip install flask==3.0.3 pytest==8.0"),
+        ("pipenv install", "-m pip install flask\n"),
+        ("pipenv requirements", "simple\nflask==3.0.3\n"),
+        ("pipenv run serve --now", "/project/.venv: --all --now"),
+        ("pipenv run gone", "the command gone could not be found"),
+        ("pipenv --venv", "/project/.venv\n"),
+        ("pipenv install requests", "stand-in limit: pipenv-verb"),
+        ("pipenv lock", "stand-in limit: pipenv-verb"),
+        ("pipenv install --frobnicate", "stand-in limit: option"),
+        ("PIPENV_PIPFILE=x pipenv install", "stand-in limit: variable"),
+        ("rm Pipfile; pipenv install --system --deploy", "No Pipfile present"),
+        ("rm Pipfile.lock; pipenv install --system --deploy", "Pipfile.lock not found!"),
+        ("pipenv frobnicate", "No such command 'frobnicate'."),
+    ],
+)
+def test_pipenv_installs_what_its_files_ask_for(tmp_path, script, said):
+    files = {
+        "project/Pipfile": PIPFILE, "project/Pipfile.lock": PIPLOCK,
+        "project/.venv/bin/python": '#!/bin/sh\necho "$*"\n',
+        "project/.venv/bin/send": '#!/bin/sh\necho "$VIRTUAL_ENV: $*"\n',
+    }  # fmt: skip
+    env = f"export HOME={tmp_path}; unset VIRTUAL_ENV; "
+
+    assert said in stood_in(tmp_path, "pipenv", files, env + script)
+
+
+def test_the_packages_of_a_pipfile_are_there(tmp_path):
+    (tmp_path / "Pipfile").write_text(PIPFILE + '[packages.psycopg]\nversion = ">=3.1"\n')
+    (tmp_path / "Pipfile.lock").write_text(PIPLOCK)
+
+    wanted = {("flask", "1.0"), ("flask", "3.0.3"), ("pytest", "8.0"), ("psycopg", "3.1")}
+    assert wanted <= images.wheels([tmp_path])
 
 
 def installed(tmp_path, names, extra=()):
@@ -333,6 +409,6 @@ def test_an_answer_cannot_say_itself_that_it_is_beyond_the_stand_ins(tmp_path):
 
 
 def test_apk_knows_the_packages_that_there_are():
-    kept = set(images.PACKAGES.split())
+    kept = set(packages.LISTED.split())
     assert {"sqlite-dev", "ffmpeg-9.0", "imagemagick", "postgresql-18-client"} <= kept
     assert not {"libssl-dev", "zlib1g-dev", "musl-dev"} & kept

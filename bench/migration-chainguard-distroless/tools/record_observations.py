@@ -35,6 +35,7 @@ UNPACKED: Final = {
     "tini": "usr/bin/tini-static",
     "nginx": "usr/sbin/nginx",
     "nginx-common": "etc/nginx/mime.types",
+    "make": "usr/bin/make",
     "libpcre2-8-0": "usr/lib/x86_64-linux-gnu/libpcre2-8.so.0",
 }
 """Packages of Debian that the stand-ins are made of, each with a file of it."""

@@ -7,12 +7,12 @@ library is there by its name. What no table has is a limit or is not there, as :
 
 from __future__ import annotations
 
-import gzip
 import re
 from functools import cache
-from pathlib import Path
 from types import MappingProxyType
 from typing import Final
+
+from . import packages
 
 _GCC: Final = "c++ cc cpp g++ gcc"
 _BINUTILS: Final = "ar as ld nm objcopy objdump ranlib readelf size strings strip"
@@ -48,6 +48,17 @@ Programs in ``/usr/bin``, by packages without their version: what the projects t
 the recipe's test names (``bins``) in github.com/wolfi-dev/os, Apache-2.0, which has bundler in a package of its own.
 """
 
+TREES: Final = MappingProxyType(
+    {
+        "nodejs": "node", "npm": "node npm", "py-pip": "python3 pip", "py3-pip": "python3 pip", "python": "python3",
+        "python3": "python3",
+    }
+)  # fmt: skip
+"""
+What comes as a whole with packages, by their names without version: the host's own interpreters, and what installs
+packages for them. Each is called by the program that it is asked by.
+"""
+
 _SSL: Final = ("libcrypto.so.3", "libssl.so.3")
 _SQLITE: Final = ("libsqlite3.so.0",)
 _CURL: Final = ("libcurl.so.4",)
@@ -80,7 +91,8 @@ that the project itself gives out; a ``-dev`` package has the name without it as
 
 NPM: Final = MappingProxyType(
     {
-        "@angular/cli": "ng", "@nestjs/cli": "nest", "@vue/cli": "vue", "corepack": "corepack",
+        "@angular/cli": "ng", "@nestjs/cli": "nest", "@vue/cli": "vue",
+        "@vue/cli-service": "vue-cli-service", "corepack": "corepack",
         "cross-env": "cross-env",
         "dotenv-cli": "dotenv", "esbuild": "esbuild", "eslint": "eslint", "firebase-tools": "firebase",
         "forever": "forever",
@@ -92,6 +104,11 @@ NPM: Final = MappingProxyType(
     }
 )  # fmt: skip
 """Programs of packages that are installed for everybody (``npm install --global``): ``bin`` of their package.json."""
+
+BUILDS: Final = (
+    "cross-env", "esbuild", "nest", "next", "ng", "react-scripts", "rimraf", "tsc", "vite", "vue-cli-service",
+)  # fmt: skip
+"""Programs of npm's packages that ``scripts/builds.js`` stands in for."""
 
 MODULES: Final = MappingProxyType(
     {
@@ -207,6 +224,11 @@ def programs(package: str) -> list[str]:
     )
 
 
+def trees(package: str) -> str:
+    """Return what comes as a whole with a package, and with what it needs."""
+    return TREES.get(plain(package), "")
+
+
 def is_listed(package: str) -> bool:
     """Return whether it is known which programs a package brings: a table has it, or it has files of other kinds."""
     return bool(programs(package) or libraries(package) or _OTHERS.search(package))
@@ -235,8 +257,7 @@ def is_known(name: str) -> bool:
 @cache
 def _pythons() -> frozenset[str]:
     """Return the packages of Python that Wolfi has, as they are called where pip looks."""
-    text = gzip.decompress(Path(__file__).with_name("packages.txt.gz").read_bytes()).decode()
-    found = re.findall(r"(?m)^py3(?:\.\d+)?-(.+?)(?:-bin)?$", text)
+    found = re.findall(r"(?m)^py3(?:\.\d+)?-(.+?)(?:-bin)?$", packages.LISTED)
     return frozenset(re.sub(r"[-_.]+", "-", name.lower()) for name in found)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import contextlib
-import gzip
 import hashlib
 import io
 import json
@@ -25,7 +24,8 @@ from typing import TYPE_CHECKING, Final
 from _benchgate_bench.migration_chainguard_distroless.dockerfile.reference import Reference
 from _benchgate_bench.migration_chainguard_distroless.forms import STOOD_IN
 
-from . import brings
+from . import brings, packages
+from .exports import imported_names
 from .facts import facts_of
 
 if TYPE_CHECKING:
@@ -57,18 +57,19 @@ LABELLED: Final = "cgr.dev/chainguard/wolfi-base:latest"
 """The image whose label is read: no answer can have changed it."""
 
 HERE: Final = Path(__file__).resolve().parent
-PACKAGES: Final = gzip.decompress((HERE / "packages.txt.gz").read_bytes()).decode()
-"""The names that ``apk`` knows, one a line."""
-
 KEPT: Final = "/usr/share/standin"
-HELD, INSTALLED, PACKED = (f"{KEPT}/{name}" for name in ("held", "installed", "pkg"))
-"""Folders with a file for each package that an image has, for each that ``apk`` added, and with what ``apk`` adds."""
+HELD, INSTALLED, PACKED, GROWS = (f"{KEPT}/{name}" for name in ("held", "installed", "pkg", "tree"))
+"""
+Folders with a file for each package that an image has, for each that ``apk`` added, with what ``apk`` adds, and with
+what it adds as a whole.
+"""
 
 OBSERVED: Final = "standin"
 """The name of the machine in a container that is looked at; what waits there would do its work in a build."""
 
 NOBODY: Final = 65532
 _TINI: Final = "usr/bin/tini-static"
+_JAVA: Final = {"/usr/bin/java": "static", f"{KEPT}/gradle": "gradle", f"{KEPT}/jarmode": "jarmode"}
 _LINKED: Final = {f"{KEPT}/static": "static", f"{KEPT}/dynamic": "dynamic"}
 _PIP: Final = (
     b"#!/usr/bin/python3\nimport sys\nfrom pip._internal.cli.main import main\nsys.exit(main())\n"
@@ -91,8 +92,9 @@ BRINGS: Final[Mapping[str, _Table]] = {
     },
     "gcc-glibc": {"/usr/bin/gcc": "gcc", "/usr/bin/cc": "gcc", **_LINKED},
     "go": {"/usr/bin/go": "go", "/usr/bin/gcc": "gcc", "/usr/bin/cc": "gcc", **_LINKED},
-    "jdk": {"/usr/bin/java": "static"}, "jre": {"/usr/bin/java": "static"},
-    "maven": {"/usr/bin/java": "static", "/usr/bin/mvn": "mvn", **_LINKED},
+    "gradle": {"/usr/bin/gradle": "gradle", **_JAVA, **_LINKED},
+    "jdk": _JAVA, "jre": {"/usr/bin/java": "static"}, "jre-dev": _JAVA,
+    "maven": {"/usr/bin/mvn": "mvn", **_JAVA, **_LINKED},
     "nginx": {
         "/usr/sbin/nginx": "usr/sbin/nginx", "/etc/nginx/mime.types": "etc/nginx/mime.types",
         "/etc/nginx/nginx.conf": b"error_log /dev/stderr notice;\npid /run/nginx.pid;\nevents {}\nhttp {\n"
@@ -102,8 +104,10 @@ BRINGS: Final[Mapping[str, _Table]] = {
         "/var/log/nginx": None, "/var/lib/nginx": None, "/usr/share/nginx/html": None,
     },
     "node": {
-        "/usr/bin/node": "node", "/usr/bin/npm": "npm", f"{KEPT}/limit": "limit", f"{KEPT}/npm": _rows(brings.NPM),
+        "/usr/bin/node": "node", "/usr/bin/npm": "npm", "/usr/bin/npx": "npx",
+        f"{KEPT}/limit": "limit", f"{KEPT}/npm": _rows(brings.NPM),
         f"{KEPT}/pnpm": "pnpm", f"{KEPT}/yarn": "pnpm", f"{KEPT}/module.js": "module.js",
+        **{f"{KEPT}/program/{one}": "builds.js" for one in brings.BUILDS},
     },
     "php": {"/usr/bin/php": "static", "/bin/php": "static"}, "php-dev": {"/usr/bin/composer": "composer"},
     "postgres": {"/usr/bin/docker-entrypoint.sh": "docker-entrypoint.sh", "/usr/bin/postgres-server": "static"},
@@ -118,6 +122,7 @@ BRINGS: Final[Mapping[str, _Table]] = {
         **{f"/bin/{one}": "applet" for one in ("install", "nice", "nohup", "printenv")},
     },
     "ca-certificates-bundle": {"/etc/ssl/certs/ca-certificates.crt": b"stands in\n"},
+    "git": {"/usr/bin/git": "git"}, "make": {"/usr/bin/make": "usr/bin/make"},
     "pnpm": {"/usr/bin/pnpm": "pnpm"}, "uv": {"/usr/bin/uv": "uv"}, "yarn": {"/usr/bin/yarn": "pnpm"},
     "corepack": {"/usr/bin/corepack": "corepack"},
     "ruby-bundler": {
@@ -132,21 +137,28 @@ is the host's, a file of Debian, a script, a text, or ``None`` for a folder that
 
 _LIBRARIES: Final = {
     package: dict.fromkeys(found, "library")
-    for package in PACKAGES.split()
+    for package in packages.LISTED.split()
     if (found := brings.libraries(package))
 }
 _PROGRAMS: Final = {
-    package: " ".join(found) for package in PACKAGES.split() if (found := brings.programs(package))
+    package: " ".join(found)
+    for package in packages.LISTED.split()
+    if (found := brings.programs(package))
+}
+_TREES: Final = {
+    package: brings.trees(package) for package in packages.LISTED.split() if brings.trees(package)
 }
 _STANDING: Final[Mapping[str, _Table]] = {
     "bash": BRINGS["bash"], "tini": {"/usr/bin/tini": _TINI}, "uv": BRINGS["uv"],
-    "build-base": {"/usr/bin/gcc": "gcc", "/usr/bin/cc": "gcc"}, "gcc": {"/usr/bin/gcc": "gcc", "/usr/bin/cc": "gcc"},
-    "poetry": {"/usr/bin/poetry": "poetry"},
+    "build-base": {"/usr/bin/gcc": "gcc", "/usr/bin/cc": "gcc", **BRINGS["make"]},
+    "gcc": {"/usr/bin/gcc": "gcc", "/usr/bin/cc": "gcc"},
+    "gettext": {"/usr/bin/envsubst": "envsubst"}, "poetry": {"/usr/bin/poetry": "poetry"},
     "bind-tools": {"/usr/bin/dig": "static", "/usr/bin/host": "static"}, "openssh-client": {"/usr/bin/ssh": "static"},
     **{one: {f"/usr/bin/{one}": "static"} for one in ("curl", "jq", "rsync", "wget")},
-    **{one: BRINGS["ruby-bundler"] for one in PACKAGES.split() if brings.plain(one) == "ruby-bundler"},
-    **{one: {"/usr/bin/go": "go"} for one in PACKAGES.split() if brings.plain(one) == "go"},
-    **{one: BRINGS[one] for one in ("ca-certificates-bundle", "pnpm", "tzdata", "yarn")},
+    **{one: BRINGS["ruby-bundler"] for one in packages.LISTED.split() if brings.plain(one) == "ruby-bundler"},
+    **{one: {"/usr/bin/go": "go"} for one in packages.LISTED.split() if brings.plain(one) == "go"},
+    **{one: {"/usr/bin/gradle": "gradle"} for one in packages.LISTED.split() if brings.plain(one) == "gradle"},
+    **{one: BRINGS[one] for one in ("ca-certificates-bundle", "git", "make", "pnpm", "tzdata", "yarn")},
 }  # fmt: skip
 ADDED: Final[Mapping[str, _Table]] = {
     package: {**_LIBRARIES.get(package, {}), **_STANDING.get(package, {})}
@@ -155,8 +167,9 @@ ADDED: Final[Mapping[str, _Table]] = {
 APK: Final[_Table] = {
     "/usr/bin/apk": "apk",
     f"{KEPT}/limit": "limit",
-    f"{KEPT}/packages": PACKAGES.encode(),
+    f"{KEPT}/packages": packages.LISTED.encode(),
     f"{KEPT}/programs": _rows(_PROGRAMS),
+    f"{KEPT}/trees": _rows(_TREES),
     **_LINKED,
 }
 """What ``apk`` adds with a package, and what it needs itself."""
@@ -164,87 +177,16 @@ APK: Final[_Table] = {
 _RIGHTS: Final = {"/root": 0o700, "/tmp": 0o1777, "/run": 0o777}  # noqa: S108
 _LEFT: Final = ("__pycache__", "idlelib", "site-packages", "test", "tests", "tkinter")
 _MODULE: Final = """
-import os
 import sys
-from importlib.machinery import ModuleSpec
-from types import ModuleType
 
+if not hasattr(sys, "stand_in"):
+    from . import _standin
+    sys.stand_in = _standin
 __version__ = {version!r}
-
-
-def _works():
-    # In a build the real package would do something that can be seen afterwards.
-    if os.uname().nodename != "standin":
-        sys.stderr.write("stand-in limit: build-run\\n")
-        sys.stderr.flush()
-        os._exit(70)
-
-
-def _builds():
-    # It builds a project otherwise than by pyproject.toml.
-    sys.stderr.write("stand-in limit: python-build\\n")
-    sys.stderr.flush()
-    os._exit(70)
-
-
-def main():
-    import time
-    if {{"--version", "-V", "--help", "-h"}} & {{*sys.argv[1:2]}}:
-        sys.exit(0)
-    _works()
-    print(sys.argv)
-    sys.stdout.flush()
-    time.sleep(60)
-
-
-class _Any:
-    def __init__(self, *words, **more):
-        pass
-
-    def __getattr__(self, name):
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return self
-
-    def __call__(self, *words, **more):
-        _works()
-        return self
-
-    def __iter__(self):
-        return iter(())
-
-    def __getitem__(self, key):
-        return self
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error):
-        return None
-
-
-def __getattr__(name):
-    if name.startswith("__"):
-        raise AttributeError(name)
-    return _Any()
-
-
-class _Below:
-    def find_spec(self, name, path=None, target=None):
-        return ModuleSpec(name, self, is_package=True) if name.startswith(__name__ + ".") else None
-
-    def create_module(self, spec):
-        made = ModuleType(spec.name)
-        made.__getattr__ = __getattr__
-        return made
-
-    def exec_module(self, module):
-        pass
-
-
-sys.meta_path.append(_Below())
+main = sys.stand_in.main
+__getattr__ = sys.stand_in.of(__name__)
 """
-"""What a package of Python holds: anything that is asked of it, and whatever module below it."""
+"""What a package of Python holds beside ``scripts/python-package``, which knows what it is."""
 
 _UNKNOWN: Final = """
 import os
@@ -257,8 +199,9 @@ os._exit(70)
 """A module that a project imports, and of which nobody knows what package it is of."""
 
 _TOOLS: Final = (
-    "uv==0.9.0 poetry==2.2.1 wheel==0.45.0 setuptools==80.0.0 hatchling==1.27.0 virtualenv==20.35.0 flit-core==3.12.0 "
-    "poetry-core==2.2.1 pdm-backend==2.4.5 hatch-vcs==0.5.0 setuptools-scm==9.2.0"
+    "uv==0.9.0 poetry==2.2.1 pipenv==2025.0.4 wheel==0.45.0 setuptools==80.0.0 hatchling==1.27.0 "
+    "virtualenv==20.35.0 flit-core==3.12.0 poetry-core==2.2.1 pdm-backend==2.4.5 hatch-vcs==0.5.0 "
+    "setuptools-scm==9.2.0"
 )
 BACKENDS: Final = MappingProxyType(
     {
@@ -322,6 +265,13 @@ class Root(dict[str, tuple[tarfile.TarInfo, bytes | Path]]):
                 data = held if isinstance(held, bytes) else held.read_bytes()
                 found.setdefault(name, {})[file] = digest_of(data)
         return found
+
+    def below(self, path: str, other: Root) -> None:
+        """Add below a folder what another one has and this one has not."""
+        for there, (info, held) in other.items():
+            if there not in self:
+                info.name = f"{path}{there}".lstrip("/")
+                self[f"{path}{there}"] = (info, held)
 
     def load(self, docker: Iterable[str], tag: str, out: Path, facts: Facts | None = None) -> None:
         """Load it as an image, by way of a tar file, configured as some facts say."""
@@ -400,9 +350,13 @@ class StandIns:
             root.library(self.work / "dynamic")
         if name == "python":
             self._python(root, pip=dev)
+        if name == "node":
+            root.put(f"{KEPT}/exports", _rows(imported_names(self.projects)))
         for one in (name, f"{name}-dev" if dev else name):
             self._lay(root, BRINGS.get(one, {}))
         self._packages(root, facts)
+        if name.endswith("-base"):
+            self._trees(root)
         for one in (name, f"{name}-dev" if dev else name, "apk" if facts.apk else name):
             root |= self.over.get(one, {})
         for tag in tags:
@@ -414,10 +368,23 @@ class StandIns:
         for package in (*facts.holds, *facts.shells):
             root.put(f"{HELD}/{package}", f"{package}\n".encode())
         self._lay(root, lacking(root, facts))
+        for path, program in of_java(root, facts).items():
+            root.put(path, program)
         if facts.apk:
             self._lay(root, APK)
             for package, brought in ADDED.items():
                 self._lay(root, brought, f"{PACKED}/{package}")
+
+    def _trees(self, root: Root) -> None:
+        """Add what comes as a whole with packages of ``apk``, for images that have nothing of it."""
+        node = BRINGS["node"]
+        grown = {name: Root() for name in ("python3", "pip", "node", "npm")}
+        self._python(grown["python3"], pip=False)
+        self._pip(grown["pip"])
+        self._lay(grown["node"], {"/usr/bin/node": node["/usr/bin/node"]})
+        self._lay(grown["npm"], {path: held for path, held in node.items() if held != "node"})
+        for name, tree in grown.items():
+            root.below(f"{GROWS}/{name}", tree)
 
     def _users(self, root: Root, facts: Facts, number: int) -> None:
         user = facts.users[0] if facts.users else "nonroot"
@@ -439,7 +406,7 @@ class StandIns:
             else:
                 source = made.get(held) or (self.debian if "/" in held else HERE / "scripts") / held
                 root.put(below + path, source)
-                if held in ("bash", "node", "usr/sbin/nginx"):
+                if held in ("bash", "node", "usr/bin/make", "usr/sbin/nginx"):
                     root.library(source, self.debian / "usr/lib/x86_64-linux-gnu", below)
                 if held == "bin/busybox":
                     self._busybox(root, source)
@@ -462,8 +429,7 @@ class StandIns:
                 root.put(f"/usr/bin/{tool}", f"/bin/{tool}")
 
     def _python(self, root: Root, *, pip: bool) -> None:
-        program = max(self.python.glob("bin/python3.??"))
-        library, there = self.python / "lib" / program.name, f"/usr/lib/{program.name}"
+        program, library, there = self._place_of_python()
         root.put(f"/usr/bin/{program.name}", program)
         root.library(program, self.python / "lib")
         for name in ("python", "python3"):
@@ -472,8 +438,13 @@ class StandIns:
         for module in (library / "lib-dynload").glob("*.so"):
             root.library(module)
         root.put(f"{there}/site-packages", None)
-        if not pip:
-            return
+        if pip:
+            self._pip(root)
+
+    def _pip(self, root: Root) -> None:
+        """Add pip, and the packages that it finds."""
+        _, library, there = self._place_of_python()
+        self._lay(root, BRINGS["python-dev"])
         for path in (library / "site-packages").iterdir():
             if path.name.partition("-")[0] == "pip":
                 root.tree(f"{there}/site-packages/{path.name}", path)
@@ -483,6 +454,11 @@ class StandIns:
         unknown = unknown_modules(self.projects)
         for name, version in sorted(wheels(self.projects)):
             root.put(*wheel(name, version, unknown.get(name, ())))
+
+    def _place_of_python(self) -> tuple[Path, Path, str]:
+        """Return the host's Python, its library, and where that is in an image."""
+        program = max(self.python.glob("bin/python3.??"))
+        return program, self.python / "lib" / program.name, f"/usr/lib/{program.name}"
 
 
 def without(busybox: bytes, names: Sequence[str], gone: Iterable[str]) -> bytes:
@@ -526,6 +502,17 @@ def lacking(root: Mapping[str, object], facts: Facts) -> _Table:
     }
 
 
+def of_java(root: Mapping[str, object], facts: Facts) -> dict[str, str]:
+    """Return links to the programs of Java, each where JAVA_HOME says that it is."""
+    home = facts.env.get("JAVA_HOME")
+    if home is None:
+        return {}
+    jdks = [package for package in facts.holds if package.startswith("openjdk")]
+    names = {name for package in jdks for name in brings.programs(package)}
+    there = sorted(name for name in names if f"/usr/bin/{name}" in root)
+    return {f"{home}/bin/{name}": f"/usr/bin/{name}" for name in there}
+
+
 def digest_of(data: bytes) -> str:
     """Return what is kept of a file that a package brings."""
     return hashlib.sha256(data).hexdigest()[:16]
@@ -541,6 +528,8 @@ def _asked(project: Path) -> set[tuple[str, str]]:
     for path in sorted(project.rglob("*")):
         if path.name == "pyproject.toml":
             found |= _asked_by(path.read_text("utf-8"))
+        elif path.name in ("Pipfile", "Pipfile.lock"):
+            found |= _of_pipenv(path)
         elif path.suffix in (".txt", ".in") and re.search("requirements|constraints", str(path)):
             found |= {_package(line) for line in path.read_text("utf-8").splitlines()}
     return {one for one in found if one[0]}
@@ -561,6 +550,19 @@ def _asked_by(text: str) -> set[tuple[str, str]]:
         poetry = held.get("tool", {}).get("poetry", {}).get("dependencies", {})
         found |= {(name.lower(), "1.0") for name, one in poetry.items() if one == "*"}
     return found
+
+
+def _of_pipenv(path: Path) -> set[tuple[str, str]]:
+    """Return what a ``Pipfile`` or its lock asks for."""
+    text = path.read_text("utf-8")
+    held = json.loads(text) if path.suffix == ".lock" else tomllib.loads(text)
+    kinds = ("default", "develop") if path.suffix == ".lock" else ("packages", "dev-packages")
+    asked = {name: told for kind in kinds for name, told in held.get(kind, {}).items()}
+    versions = {
+        name: told if isinstance(told, str) else told.get("version", "*")
+        for name, told in asked.items()
+    }
+    return {_package(name if told == "*" else name + told) for name, told in versions.items()}
 
 
 def _package(line: str) -> tuple[str, str]:
@@ -627,13 +629,18 @@ def wheel_files(name: str, version: str, unknown: Iterable[str] = ()) -> dict[st
     head, script = f"{module}-{version}", HERE / "scripts" / module
     about, program = f"{head}.dist-info", brings.SCRIPTS.get(name.lower(), name)
     files = {f"{one}/__init__.py": _MODULE.format(version=version) for one in modules}
+    files |= {
+        f"{one}/_standin.py": (HERE / "scripts/python-package").read_text() for one in modules
+    }
     files |= {f"{one}/__main__.py": f"from {one} import main\n\nmain()\n" for one in modules}
     files |= {f"{one}.py": _UNKNOWN for one in unknown}
     backend = BACKENDS.get(module.replace("_", "-"))
     if backend:
         files[backend] = (HERE / "scripts/backend").read_text()
     if module == "setuptools":
-        files["setuptools/__init__.py"] += "\n\ndef setup(*words, **more):\n    _builds()\n"
+        files["setuptools/__init__.py"] += "setup = sys.stand_in.builds\n"
+    if module == "python_dotenv":
+        files["dotenv/__init__.py"] += "load_dotenv = sys.stand_in.load_dotenv\n"
     files |= {
         f"{about}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n",
         f"{about}/WHEEL": "Wheel-Version: 1.0\nGenerator: standin\nRoot-Is-Purelib: true\nTag: py3-none-any\n",

@@ -6,7 +6,7 @@ import re
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from . import brings
+from . import brings, packages
 
 if TYPE_CHECKING:
     from collections.abc import Container
@@ -14,16 +14,17 @@ if TYPE_CHECKING:
 LIMITS: Final = MappingProxyType(
     {
         "apk-base": "takes a package of the base image away",
+        "apk-older": "asks apk for an older version of a package than those in the frozen list",
         "apk-files": "uses a file of a package that nobody listed",
         "apk-program": "runs a program that may be of a package that it added and that nobody listed",
         "apk-root": "installs into another root",
         "apk-verb": "runs a command of apk that says something, or fetches a file",
         "apk-version": "asks apk for a version",
         "build-run": "runs a program or a package in the build, and what stands in for it does nothing",
-        "cargo-bin": "names programs in [[bin]]",
+        "cargo-bin": "has a program that needs features, or that cargo does not look for",
         "cargo-install": "installs a program by cargo",
         "cargo-run": "runs its program while it is built",
-        "cargo-workspace": "builds a package of a workspace",
+        "cargo-workspace": "builds a workspace otherwise than by its members",
         "bundle-verb": "runs another command of bundler than install, check, clean, config and exec",
         "cargo-config": "has a configuration of cargo",
         "cargo-verb": "runs another command of cargo than those that check or build",
@@ -36,6 +37,9 @@ LIMITS: Final = MappingProxyType(
         "gcc-preprocess": "asks the compiler for more than a program, as the real go does",
         "gem-install": "installs a gem by its name",
         "gem-place": "installs gems where its user must not write",
+        "gradle-install": "installs a program by gradle otherwise than by its main class",
+        "gradle-project": "is a project of gradle that is built by more than its plugins",
+        "gradle-task": "runs a task of a plugin of gradle, or of its own",
         "go-constraints": "has files of Go for some systems alone, or with and without C",
         "go-install": "asks for a module of Go by its version",
         "go-verb": "runs another command of go than those that check, build or install",
@@ -46,11 +50,13 @@ LIMITS: Final = MappingProxyType(
         "mvn-plugin": "uses a plugin that makes other files than the archive",
         "mvn-profile": "turns on a profile",
         "mvn-property": "names the archive by a property that the project does not have itself",
+        "npm-build": "is a project of Node that is built by more than the settings of its tools say",
         "npm-global": "installs a package of npm for everybody, whose programs nobody listed",
         "network": "fetches something in a build",
         "npm-file": "names a file of a package of npm",
         "npm-lifecycle": "has a script that npm runs by itself",
         "npm-module": "imports something by name from a package of npm",
+        "npm-value": "ends with an error after a package of npm gave it a value that nobody knows",
         "npm-verb": "runs a command of npm, pnpm or yarn that its stand-in does not know",
         "npm-workspace": "has a workspace of pnpm",
         "node-version": "uses what a newer node has",
@@ -59,6 +65,8 @@ LIMITS: Final = MappingProxyType(
         "option": "gives a tool an option that its stand-in does not know",
         "pip-hash": "pins a package of pip by its digest",
         "pip-package": "asks pip for a package that the projects do not ask for",
+        "pip-value": "ends with an error after a package of Python gave it a value that nobody knows",
+        "pipenv-verb": "runs another command of pipenv than install, sync, run and requirements",
         "poetry-verb": "runs another command of poetry than config, install, sync, run and export",
         "program": "runs a program of the image or of a package, and nothing stands in for it",
         "python-build": "is a project of Python that is built otherwise than by pyproject.toml alone",
@@ -81,6 +89,7 @@ _SAID: Final = re.compile(
 )
 """As a program says it, after the number of a step and the time; the text of a step stands behind other words."""
 
+_VALUE: Final = re.compile(r"(?m)^stand-in limit: (?:npm|pip)-value\r?$")
 _STEP: Final = re.compile(
     r"(?m)^(?:#\d+ \[[^\]]*\] |STEP \d+/\d+: )(RUN .*|COPY .*--from=.*(?= \S+$))"
 )
@@ -135,6 +144,9 @@ _NEWER: Final = MappingProxyType(
 _NOT_FOUND: Final = re.compile(
     _LINE + r"ERROR: No matching distribution found for ([A-Za-z0-9][\w.-]*)"
 )
+_NO_PACKAGE: Final = re.compile(
+    _LINE + r"ERROR: unable to select packages: (.+) \(no such package\)"
+)
 _GNU: Final = {
     "bsdtar",
     "coreutils",
@@ -156,8 +168,11 @@ _NO_PROGRAM: Final = re.compile(
 )
 _UNRECOGNIZED: Final = re.compile(r": (?:unrecognized|invalid) option|: unrecognized: ")
 
-_PYTHON: Final = "lib/python3.14/"
-"""The folder of Python in the images whose facts are frozen."""
+_PYTHON: Final = "3.14"
+"""The version of Python in the images whose facts are frozen."""
+
+_PYTHON_ADDED: Final = re.compile(r"\bpy(?:thon-)?(3\.\d+)\b")
+"""A version of Python that ``apk`` adds, in the name of a package."""
 
 _LOST: Final = re.compile(r"Cannot find module '(/[^']*?/node_modules/(?:@[\w.-]+/)?[\w.-]+)/")
 
@@ -165,6 +180,7 @@ MARKS: Final = (
     "stand-in limit:",
     "stand-in brought:",
     "No matching distribution found for",
+    "(no such package)",
     "DO NOT MATCH THE HASHES",
     "requires a different Python",
 )
@@ -184,6 +200,11 @@ def limit_in(output: str, names: Container[str] = ()) -> str | None:
     limits += [
         LIMITS["pip-package"] for name in _NOT_FOUND.findall(output) if brings.is_known(name)
     ]
+    limits += [
+        LIMITS["apk-older"]
+        for names in _NO_PACKAGE.findall(output)
+        if all(packages.streams().had(name) for name in names.split())
+    ]
     if any(f"{package.lstrip('/')}/package.json" in names for package in _LOST.findall(output)):
         limits.append(LIMITS["npm-file"])
     strange = [name for name in brought if not brings.is_listed(name)]
@@ -196,10 +217,16 @@ def limit_in(output: str, names: Container[str] = ()) -> str | None:
     return limits[0] if limits else None
 
 
+def of_check(output: str) -> str:
+    """Return what a health check says, without values that nobody knows: one that says no for them has begun."""
+    return _VALUE.sub("", output)
+
+
 def python_folders(dockerfile: str) -> bool:
-    """Return whether an answer names a folder of the real image's Python, whose version is not the one here."""
-    lines = (line for line in dockerfile.splitlines() if not line.lstrip().startswith("#"))
-    return any(_PYTHON in line for line in lines)
+    """Return whether an answer names a folder of the real Python, whose version is not the one here."""
+    lines = [line for line in dockerfile.splitlines() if not line.lstrip().startswith("#")]
+    versions = {_PYTHON, *(found for line in lines for found in _PYTHON_ADDED.findall(line))}
+    return any(f"lib/python{version}/" in line for version in versions for line in lines)
 
 
 def _system_files(output: str) -> set[str]:

@@ -10,6 +10,9 @@
 /* The name of the machine on which a container is looked at (builder.py); while an image is built it has another. */
 #define OBSERVED "standin"
 
+#define GRADLE "/usr/share/standin/gradle"
+#define JARMODE "/usr/share/standin/jarmode"
+
 static int limit(const char *what) { fprintf(stderr, "stand-in limit: %s\n", what); return 70; }
 
 static int begins(const char *text, const char *with) { return !strncmp(text, with, strlen(with)); }
@@ -34,8 +37,11 @@ static int listens(const char *port) {
     return held >= 0 && !bind(held, (struct sockaddr *)&here, sizeof here) && !listen(held, 1);
 }
 
-/* What the command line of an interpreter asks for; `path` are places of classes, `loads` a library before the program. */
-struct asked { const char *file, *port, *path; int runs, loads, searches, is_jar; };
+/*
+ * What the command line of an interpreter asks for; `at` is the place of the file among the words, `path` are places of
+ * classes, `loads` a library before the program.
+ */
+struct asked { const char *file, *port, *path; int at, runs, loads, searches, is_jar; };
 
 /* Options that take the next word, those that are known beside them, and those that only say something. */
 struct options { const char *const *valued, *const *known, *const *says; };
@@ -155,6 +161,7 @@ static int reads(struct asked *asked, const struct options *options, special of,
     for (int at = 1; at < argc; at++) {
         const char *word = argv[at], *next = at + 1 < argc ? argv[at + 1] : NULL;
         int takes = of(asked, word, next);
+        asked->at = takes == ENDS_OPTIONS || !strcmp(word, "--") ? at + 1 : at;
         if (takes == ENDS_OPTIONS) return 0;
         if (takes == FAILS) return 1;
         if (takes) { at += takes - 1; continue; }
@@ -166,6 +173,17 @@ static int reads(struct asked *asked, const struct options *options, special of,
         else if (!is_in(word, options->known)) return limit("option");
     }
     return 0;
+}
+
+/* Whether a file stands in for a tool that is a program of php or ruby, such as composer and bundler. */
+static int is_tool(const char *path) {
+    static const char *const first = "#!/bin/sh\n# Stands in for ";
+    char text[64] = "";
+    FILE *file = fopen(path, "r");
+    if (!file) return 0;
+    if (!fread(text, 1, sizeof text - 1, file)) text[0] = 0;
+    fclose(file);
+    return begins(text, first);
 }
 
 /* Whether java finds a class that is named: its source, its file, or something of a given class path. */
@@ -183,6 +201,34 @@ static int has_class(const char *name, const char *given) {
         if (!access(*one == '*' ? "." : one, R_OK)) return 1;
     }
     return 0;
+}
+
+/* Run gradle, as its wrapper does: the archive of the wrapper is no text, so a project of a case has its settings alone. */
+static int wraps(const struct asked *asked, char **argv) {
+    static const char ending[] = "gradle-wrapper.jar";
+    char settings[4096];
+    const char *jar = asked->is_jar ? asked->file : asked->path;
+    size_t length = jar ? strlen(jar) : 0;
+    if (length < strlen(ending) || length > sizeof settings - 16 || strcmp(jar + length - strlen(ending), ending)) return 0;
+    if (!asked->is_jar && strcmp(asked->file, "org.gradle.wrapper.GradleWrapperMain")) return 0;
+    snprintf(settings, sizeof settings, "%.*s.properties", (int)(length - strlen(".jar")), jar);
+    if (!is_file(settings)) return 0;
+    while (*argv != asked->file) argv++;
+    execv(GRADLE, argv);
+    return limit("program");
+}
+
+/* Run what takes an archive apart, where java is told so before the archive. */
+static void takes_apart(const char *jar, char **argv) {
+    static const char option[] = "-Djarmode=";
+    char *mode = NULL;
+    for (; *argv != jar; argv++)
+        if (begins(*argv, option)) mode = *argv + strlen(option);
+    if (!mode || !is_file(jar)) return;
+    argv[-1] = mode;
+    argv[-2] = "jarmode";
+    execv(JARMODE, argv - 2);
+    exit(limit("program"));
 }
 
 /* The port that ASP.NET is told: by its command line, by an address, or by the variable of the image. */
@@ -223,6 +269,8 @@ int main(int argc, char **argv) {
         asked.path = getenv("CLASSPATH");
         ends = reads(&asked, &JAVA, of_java, argc, argv);
         needs = !asked.runs;
+        if (!ends && asked.file && wraps(&asked, argv)) return 70;
+        if (!ends && asked.file && asked.is_jar) takes_apart(asked.file, argv);
         if (asked.file && !asked.is_jar) {
             needs = !has_class(asked.file, asked.path);
             if (needs && !ends) { fprintf(stderr, "java: cannot find %s\n", asked.file); return 1; }
@@ -240,6 +288,12 @@ int main(int argc, char **argv) {
     } else needs = 0;
     if (ends) return ends;
     if (needs && !is_file(asked.file)) { fprintf(stderr, "%s: cannot read %s\n", name, asked.file ? asked.file : "(nothing)"); return 1; }
+    if ((!strcmp(name, "php") || !strcmp(name, "ruby")) && asked.file && is_tool(asked.file)) {
+        argv[asked.at] = (char *)asked.file;
+        execv(asked.file, argv + asked.at);
+        perror(asked.file);
+        return 1;
+    }
     if (!strcmp(name, "ruby") && (ends = of_gem(asked.file, asked.loads))) return ends;
     if (gethostname(host, sizeof host - 1) || strcmp(host, OBSERVED)) return in_build(name, argc, argv);
     if (asked.port && !listens(asked.port)) { perror(asked.port); return 1; }
