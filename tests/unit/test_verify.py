@@ -1418,7 +1418,7 @@ def test_the_command_says_what_holds_and_that_nothing_vouches_for_it(out, capsys
     said = capsys.readouterr().out
     assert "level: 5 valid records; newest: promote, complete" in said
     assert f"head      level=5:{head(out).sha256}" in said
-    assert "cannot see deleted records" in said
+    assert "cannot show that its newest records were deleted" in said
     assert main(["verify", str(out), f"--head=level=5:{head(out).sha256}"]) == 0
     assert "record 5 has the head that was given; 0 records after it" in capsys.readouterr().out
 

@@ -204,8 +204,8 @@ def _gains(planned: Planned, outlook: Forecast) -> Iterator[str]:
     yield from _uneven_gains(outlook, count)
     if outlook.is_lower_limit:
         yield (
-            "          or in more: no two trials of a case differ in the baseline, so nobody knows how far "
-            "the two sides agree on a case; pin a run of --bench-trials=2 or more"
+            "          or in more: no two trials of a case differ in the baseline, so its noise is unknown; pin a "
+            "run of --bench-trials=2 or more"
         )
     if policy.claim != "better":
         return

@@ -234,9 +234,9 @@ def _report(one: ClassVerification, out: Path, terms: Terms | None) -> None:
     if one.anchored_at is None:
         others = ""
         if record.decision.look is not None:
-            others = ", nor candidates compared elsewhere"
-        then = "keep this head elsewhere, and give it as --head the next time"
-        say(f"  careful   cannot see deleted records{others}: {then}")
+            others = ", or that candidates were compared elsewhere"
+        then = "store this head elsewhere, and pass it as --head next time"
+        say(f"  careful   a chain cannot show that its newest records were deleted{others}: {then}")
     else:
         since = counted(one.records - one.anchored_at, "record")
         say(f"  kept      record {one.anchored_at} has the head that was given; {since} after it")

@@ -109,8 +109,8 @@ class GatePolicy(WireModel):
     :param looks: ``count`` says how often the baseline was looked at; ``spend`` also divides alpha among the looks;
         ``spend:K`` divides it evenly among K, after which everything holds.
     :param max_unscored: largest share of a run's trials that may end in ``harness_error``; one trial always may.
-    :param baseline_errors: such trials of the baseline count as score 0. With ``both`` the candidate must be promoted
-        also if they had the best score; ``zero`` is for whoever takes a crash for the old system's true score.
+    :param baseline_errors: such trials of the baseline count as score 0. With ``both`` the promotion must stand even
+        if each of them had scored best; ``zero`` is for whoever takes a crash for the old system's true score.
     :param observer_min_agreement: what the lower bound of the observer's agreement with people must reach.
     """
 

@@ -98,7 +98,7 @@ class BenchSession:
             raise
 
     def _followed(self, name: str, values: dict[str, Any]) -> RunSettings:
-        """Return settings; somebody at a terminal can only follow trials in this process, which count for nothing."""
+        """Return settings; a run that someone debugs at a terminal has its trials in this process, and no baseline."""
         given = self.config.option
         follows = given.usepdb or given.trace or given.capture == "no"
         # Nobody can follow what workers of a cluster run, and there no option lowers the level of a class.

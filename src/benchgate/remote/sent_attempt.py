@@ -37,7 +37,7 @@ class SentAttempt:
         self._answer: Answer | None = None
         self._client = client
         ask(client, "queue_create", name=attempt.id, maxsize=1)
-        # The first ones of a session go before the hundredth of another.
+        # A session's first trials take priority over another session's hundredth.
         order = {"key": attempt.id, "priority": -len(client.futures)}
         self._future = client.submit(run_attempt, attempt, pure=False, **order, **allowed)
         self._future.add_done_callback(lambda _: woken.set())
