@@ -26,12 +26,10 @@ from _benchgate_bench.migration_chainguard_distroless.forms import STOOD_IN
 
 from . import brings, packages
 from .exports import imported_names
-from .facts import facts_of
+from .facts import Facts, facts_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-
-    from .facts import Facts
 
     _Table = Mapping[str, str | bytes | None]
     _Held = Path | str | bytes | None
@@ -43,12 +41,6 @@ PAID: Final = {
     "maven:latest-dev": ("maven:3.9-dev", "maven:3.9-openjdk-17-dev", "maven:latest-dev"),
 }
 """What the images of the organisation that pays are like, which have further tags."""
-
-HELPERS: Final = {
-    ("ghcr.io/astral-sh/uv:0.9", "ghcr.io/astral-sh/uv:latest"): {"/uv": "uv"},
-    ("composer:2", "composer:latest"): {"/usr/bin/composer": "composer"},
-}
-"""Images of others, and what they have."""
 
 LABEL: Final = "benchgate.stand-in"
 """What marks an image as a stand-in: its value has the digests of the files that each package of ``apk`` brings."""
@@ -68,6 +60,7 @@ OBSERVED: Final = "standin"
 """The name of the machine in a container that is looked at; what waits there would do its work in a build."""
 
 NOBODY: Final = 65532
+_WWW_DATA: Final = 82  # of Alpine
 _TINI: Final = "usr/bin/tini-static"
 _JAVA: Final = {"/usr/bin/java": "static", f"{KEPT}/gradle": "gradle", f"{KEPT}/jarmode": "jarmode"}
 _LINKED: Final = {f"{KEPT}/static": "static", f"{KEPT}/dynamic": "dynamic"}
@@ -203,6 +196,29 @@ _TOOLS: Final = (
     "virtualenv==20.35.0 flit-core==3.12.0 poetry-core==2.2.1 pdm-backend==2.4.5 hatch-vcs==0.5.0 "
     "setuptools-scm==9.2.0"
 )
+_NOT_STOOD_IN: Final = (
+    "bash", "docker-php-ext-configure", "docker-php-ext-enable", "docker-php-ext-install", "git", "make", "patch",
+    "pecl", "ssh", "svn", "tini", "unzip", "zip",
+)  # fmt: skip
+HELPERS: Final = {
+    ("ghcr.io/astral-sh/uv:0.9", "ghcr.io/astral-sh/uv:latest"): (None, {"/uv": "uv"}),
+    ("composer:2", "composer:latest"): (
+        Facts(user="0", users=("www-data",), workdir="/app"),
+        {
+            "/usr/bin/composer": "composer",
+            "/usr/local/bin/php": "static",
+            "/sbin/apk": "limit",
+            **{f"/usr/local/bin/{name}": "limit" for name in _NOT_STOOD_IN},
+            **BRINGS["busybox"],
+        },
+    ),
+}
+"""
+Images of others, how they are configured, and what they have.
+
+That of uv is empty but for its programs. That of composer is one of Alpine, in which a stage can run commands.
+"""
+
 BACKENDS: Final = MappingProxyType(
     {
         "flit-core": "flit_core/buildapi.py", "hatchling": "hatchling/build.py", "pdm-backend": "pdm/backend.py",
@@ -329,11 +345,13 @@ class StandIns:
 
     def load_all(self, docker: Sequence[str]) -> None:
         """Make every stand-in and load it."""
-        for tags, held in HELPERS.items():
+        for tags, (facts, held) in HELPERS.items():
             root = Root()
+            if facts is not None:
+                self._users(root, facts, _WWW_DATA)
             self._lay(root, held)
             for tag in tags:
-                root.load(docker, tag, self.work / "image.tar")
+                root.load(docker, tag, self.work / "image.tar", facts)
         for name in NAMES:
             for tag in ("latest",) if name.endswith("-base") else ("latest", "latest-dev"):
                 like = Reference(f"cgr.dev/chainguard/{name}", tag)
