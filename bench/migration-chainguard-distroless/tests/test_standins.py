@@ -272,6 +272,7 @@ PIPFILE = '[packages]\nflask = "*"\n[dev-packages]\npytest = "*"\n[scripts]\nser
 PIPLOCK = (
     '{"default": {"flask": {"version": "==3.0.3"}}, "develop": {"pytest": {"version": "==8.0"}}}'
 )
+REQUIRES = """printf '[requires]\\npython_version = "3.12"\\n' >> Pipfile; """
 
 
 @pytest.mark.parametrize(
@@ -290,6 +291,13 @@ PIPLOCK = (
         ("PIPENV_PIPFILE=x pipenv install", "stand-in limit: variable"),
         ("rm Pipfile; pipenv install --system --deploy", "No Pipfile present"),
         ("rm Pipfile.lock; pipenv install --system --deploy", "Pipfile.lock not found!"),
+        (REQUIRES + "pipenv install --system --deploy", "ERROR:: Aborting deploy"),
+        (REQUIRES + "pipenv sync", "Python 3.12 was not found on your system"),
+        (REQUIRES + "VIRTUAL_ENV=.venv pipenv sync", "-m pip install flask==3.0.3"),
+        (
+            REQUIRES + "sed -i s/3.12/3.14/ Pipfile; pipenv install --deploy",
+            "-m pip install flask==3.0.3",
+        ),
         ("pipenv frobnicate", "No such command 'frobnicate'."),
     ],
 )

@@ -128,6 +128,44 @@ function imports(text) {
   return found;
 }
 
+// The package that a module is of: @a/b of @a/b/c.
+function packageOf(from) {
+  return from.split("/").slice(0, from.startsWith("@") ? 2 : 1).join("/");
+}
+
+function isInstalled(name) {
+  for (let folder = process.cwd(); ; folder = path.dirname(folder)) {
+    if (fs.existsSync(path.join(folder, "node_modules", name))) return true;
+    if (folder === path.dirname(folder)) return false;
+  }
+}
+
+// End as a build does if sources use a package that the project has and nobody installed; other names may be short for
+// paths. What only tests use is not built.
+function needPackages(sources, code, why) {
+  const own = fs.existsSync("package.json") ? JSON.parse(read("package.json")) : {};
+  const listed = {...own.dependencies, ...own.devDependencies};
+  for (const file of sources.filter(one => !/\.(?:test|spec|stories)\.|__tests__|__mocks__/.test(one))) {
+    for (const {from, isUsed} of imports(read(file))) {
+      const name = packageOf(from);
+      if (isUsed && name in listed && !isInstalled(name)) fail(code, `${why} '${from}'`);
+    }
+  }
+}
+
+// The sources below folders of a project, and what styles are made by.
+function needPackagesBelow(folders) {
+  const there = folders.filter(folder => fs.existsSync(folder)).flatMap(files);
+  needPackages(there.filter(file => /\.(?:[mc]?[jt]sx?|vue)$/.test(file) && !/\.d\.[mc]?ts$/.test(file)), 1, "Module not found: Can't resolve");
+  const styles = ["js", "cjs", "mjs"].map(one => `postcss.config.${one}`).find(one => fs.existsSync(one));
+  if (!styles) return;
+  const own = JSON.parse(read("package.json")), text = read(styles);
+  for (const name of Object.keys({...own.dependencies, ...own.devDependencies})) {
+    const isNamed = new RegExp(`(?<![\\w@/-])${name.replace(/[.]/g, "\\.")}(?![\\w/-])`).test(text);
+    if (isNamed && !isInstalled(name)) fail(1, `Error: Cannot find module '${name}'`);
+  }
+}
+
 const SERVES = /\.listen\s*\(|\bcreateServer\s*\(|\bserve\s*\(|\bsetInterval\s*\(|\.consume\s*\(|\.subscribe\s*\(|\bnew Worker\s*\(/;
 
 // The port on which a program listens: a variable with what it is without, or a number.
@@ -185,6 +223,7 @@ function compile(file, changes = {}) {
   if (held.references?.length) limit();
   if (told.outFile || told.jsx === "preserve" || (told.isOfPackage && !told.module)) limit();
   const found = sources({...held, compilerOptions: told}, folder);
+  needPackages(found, 2, "error TS2307: Cannot find module");
   if (!found.length) fail(2, `error TS18003: No inputs were found in config file '${file}'.`);
   if (told.noEmit || told.emitDeclarationOnly) return;
   if (found.some(one => imports(read(one)).some(({from}) => from.startsWith(".") && from.endsWith(".json")))) limit();
@@ -251,7 +290,7 @@ function vite(words) {
   const config = fs.readdirSync(".").find(name => /^vite\.config\.[mc]?[jt]s$/.test(name)), text = config ? read(config) : "";
   if (/\b(?:root|lib|ssr|rollupOptions|rolldownOptions|publicDir|environments)\s*:|sveltekit|nuxt|remix|react-router\/dev|tanstackStart|astro/.test(text)) limit();
   for (const {from} of imports(text)) {
-    const name = from.split("/").slice(0, from.startsWith("@") ? 2 : 1).join("/");
+    const name = packageOf(from);
     if (!/^(?:node:|\.|path$|fs$|url$)/.test(from) && !fs.existsSync(`node_modules/${name}`)) fail(1, `failed to load config: Cannot find package '${name}'`);
   }
   const named = text.match(/\boutDir\s*:\s*["'`]([^"'`$]+)["'`]/);
@@ -260,6 +299,7 @@ function vite(words) {
   for (const [, src] of page.matchAll(/<script[^>]+src=["']\/?([^"':]+)["']/g)) {
     if (!fs.existsSync(src) && !fs.existsSync(`public/${src}`)) fail(1, `Failed to resolve /${src} from ${path.resolve("index.html")}`);
   }
+  needPackagesBelow(["src"]);
   const out = given.outDir ?? named?.[1] ?? "dist";
   pages("index.html", out, "public");
   write(path.join(out, "assets/index-standin0.js"), "// stands in\n");
@@ -270,6 +310,7 @@ function reactScripts(words) {
   if (words.join(" ") !== "build") limit();
   const entry = ["tsx", "ts", "jsx", "js"].find(one => fs.existsSync(`src/index.${one}`));
   if (!entry || !fs.existsSync("public/index.html")) fail(1, "Could not find a required file.");
+  needPackagesBelow(["src"]);
   const out = process.env.BUILD_PATH ?? "build";
   pages("public/index.html", out, "public");
   write(path.join(out, "static/js/main.standin0.js"), "// stands in\n");
@@ -288,6 +329,7 @@ function ng(words) {
   if (!/:(?:application|browser|browser-esbuild)$/.test(builder ?? "") || typeof path_ !== "string" || told.ssr || told.server) limit();
   const entry = told.browser ?? told.main;
   if (entry && !fs.existsSync(entry)) fail(1, `Error: Could not resolve "${entry}"`);
+  needPackagesBelow([projects[name].sourceRoot ?? "src"]);
   const out = isOld ? path_ : path.join(path_, "browser"), root = projects[name].sourceRoot ?? "src";
   fs.rmSync(path_, {recursive: true, force: true});
   pages(typeof told.index === "string" ? told.index : `${root}/index.html`, out, "public");
@@ -299,6 +341,7 @@ function vueCliService(words) {
   const [, rest] = options(words, ["--mode"], ["--no-clean", "--modern", "--report"]);
   const config = fs.existsSync("vue.config.js") ? read("vue.config.js") : "", named = config.match(/\boutputDir\s*:\s*["']([^"']+)["']/);
   if (rest.join(" ") !== "build" || /\b(?:pages|indexPath|configureWebpack|chainWebpack)\b/.test(config) || (/\boutputDir\b/.test(config) && !named)) limit();
+  needPackagesBelow(["src"]);
   const out = named?.[1] ?? "dist";
   pages("public/index.html", out, "public");
   write(path.join(out, "js/app.standin0.js"), "// stands in\n");
@@ -329,6 +372,7 @@ function next(words) {
   const config = ["js", "mjs", "cjs", "ts"].map(one => `next.config.${one}`).find(one => fs.existsSync(one)), text = config ? read(config) : "";
   if (/\b(?:distDir|outputFileTracingRoot|basePath)\b/.test(text)) limit();
   if (!["app", "pages", "src/app", "src/pages"].some(one => fs.existsSync(one))) fail(1, "> Couldn't find any `pages` or `app` directory.");
+  needPackagesBelow(["app", "pages", "src", "components", "lib"]);
   const output = text.match(/\boutput\s*:\s*["'](\w+)["']/)?.[1];
   if (/\boutput\s*:/.test(text) && !output) limit();
   fs.rmSync(".next", {recursive: true, force: true});
@@ -360,7 +404,7 @@ function esbuild(words) {
   const bundles = "bundle" in given, texts = (bundles ? closure([path.resolve(entries[0])]) : [entries[0]]).map(read);
   const isOutside = from => !bundles || given.packages === "external" || words.some(word => word === `--external:${from}`) || /^node:/.test(from) || require("node:module").builtinModules.includes(from);
   for (const {from} of texts.flatMap(imports)) {
-    const name = from.split("/").slice(0, from.startsWith("@") ? 2 : 1).join("/");
+    const name = packageOf(from);
     if (!from.startsWith(".") && !isOutside(from) && !fs.existsSync(`node_modules/${name}`)) fail(1, `✘ [ERROR] Could not resolve "${from}"`);
   }
   const out = path.resolve(given.outfile ?? path.join(given.outdir, path.basename(entries[0]).replace(/\.[mc]?[jt]sx?$/, ".js")));
