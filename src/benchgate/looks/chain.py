@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from pydantic import AwareDatetime, Field
 
 from benchgate.aggregate import outputs_digest
+from benchgate.artifacts.trial_kinds import Resumed
 from benchgate.audit.chain import RECORD_FILE, numbered
 from benchgate.errors import Unreadable
 from benchgate.gates.baseline import arm
@@ -94,6 +95,12 @@ class SeenBaseline(WireModel):
     new_series: str | None = None
 
 
+class SeenPolicy(WireModel):
+    """How alpha is divided among looks."""
+
+    looks: str = "count"
+
+
 class RecordHead(WireModel):
     """The fields of a record that make it a look, and that a history shows: many records are read for these."""
 
@@ -103,9 +110,9 @@ class RecordHead(WireModel):
     report: ReportHead
     decision: CheckpointPromotionDecision
     baseline: SeenBaseline | None = None
-    policy: Mapping[str, Any] = Field(default_factory=empty_mapping)
+    policy: SeenPolicy = Field(default_factory=SeenPolicy)
     evidence_files: Mapping[str, str] = Field(default_factory=empty_mapping)
-    resumes: Mapping[str, Any] | None = None
+    resumes: Resumed | None = None
 
 
 def _look_in(record: RecordHead | RunRecord, folder: Path) -> Looked | None:
@@ -114,40 +121,27 @@ def _look_in(record: RecordHead | RunRecord, folder: Path) -> Looked | None:
     baseline = record.baseline
     if baseline is None or COMPARED not in record.evidence_files:
         return None
-    before = _before(baseline)
+    before, place = _before(baseline)
     if not (report.complete or report.stopped) or before is None:
         return None
-    place = None
-    if not isinstance(baseline, BaselineFacts):
-        place = baseline.place
-    if isinstance(record, RecordHead):
-        looks = str(record.policy.get("looks", "count"))
-    else:
-        looks = record.policy.looks
     looked = _looked(report, before, place, baseline.new_series)
-    more = {"looks": looks, "promoted": record.decision.promotion_allowed, "folder": folder}
+    more = {
+        "looks": record.policy.looks,
+        "promoted": record.decision.promotion_allowed,
+        "folder": folder,
+    }
     return looked.model_copy(update=more)
 
 
 def _before(
     baseline: SeenBaseline | BaselineFacts | RerunBaseline,
-) -> ReportHead | BenchRunReport | SideHead | None:
-    """Return the side that a run was compared with; ``None`` if that could not be read."""
+) -> tuple[ReportHead | BenchRunReport | SideHead | None, str | None]:
+    """Return the side that a run was compared with, ``None`` if that could not be read, and of a log its place."""
     if isinstance(baseline, BaselineFacts):
-        return baseline.run
+        return baseline.run, None
     if isinstance(baseline, RerunBaseline):
-        return baseline.report
-    return baseline.report or baseline.run
-
-
-def _completes(record: RecordHead | RunRecord) -> int | None:
-    """Return the number of the run that another one completes."""
-    resumed = record.resumes
-    if resumed is None:
-        return None
-    if isinstance(resumed, Mapping):
-        return resumed.get("seq")
-    return resumed.seq
+        return baseline.report, baseline.place
+    return baseline.report or baseline.run, baseline.place
 
 
 def looked_at(
@@ -338,7 +332,10 @@ class ChainLooks:
         looked = _look_in(record, folder)
         if looked is None:
             return None
-        looked = self._same(looked, _completes(record))
+        resumes = None
+        if record.resumes is not None:
+            resumes = record.resumes.seq
+        looked = self._same(looked, resumes)
         if record.report.stopped:
             self._stopped[record.seq] = looked
         return self._tally.add(looked)
