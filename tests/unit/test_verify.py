@@ -937,6 +937,15 @@ def test_case_files_are_those_of_the_results(out):
     assert "case_files: not one file for each result" in forge(out, 1, renamed)
 
 
+def test_a_trial_s_file_that_the_record_does_not_name_has_no_other_digest(out):
+    def unnamed(raw, _):
+        del raw["case_files"]["01.json"]
+
+    messages = forge(out, 1, unnamed)
+    assert "cases/01.json: not in the record: added later" in messages
+    assert not any("the SHA-256 of 01.json" in message for message in messages)
+
+
 def test_a_trial_s_file_is_of_its_class_and_case(out):
     def edit(_, folder):
         rewrite(folder / "cases" / "01.json", task_class="foreign")

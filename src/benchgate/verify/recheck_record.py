@@ -236,9 +236,8 @@ def _identity(record: RunRecord) -> Iterator[str]:
     yield from same("report.digests.baseline", baseline, digests.baseline)
     for result in report.per_case:
         seed = trial_seed(name, result.case_id, result.trial, report.seed)
-        if seed != result.seed:
-            label = case_file_name(result).removesuffix(".json")
-            yield from same(f"report.per_case.{label}.seed", seed, result.seed)
+        label = case_file_name(result).removesuffix(".json")
+        yield from same(f"report.per_case.{label}.seed", seed, result.seed)
 
 
 def _cases(folder: Path, record: RunRecord, side: Side, outputs: dict[str, Any]) -> Iterator[str]:
@@ -255,7 +254,8 @@ def _cases(folder: Path, record: RunRecord, side: Side, outputs: dict[str, Any])
         where = f"cases/{name}"
         try:
             data = read_bytes(path, limit=MAX_JSON_BYTES)
-            if sha256_hex(data) != record.case_files.get(name):
+            recorded = record.case_files.get(name)  # None: that it is not named is said already
+            if recorded is not None and sha256_hex(data) != recorded:
                 yield f"{where}: {other_digest(name)}"
             case = TrialFile.parse(path, data, "file of a trial")
         except Unreadable as error:

@@ -201,7 +201,11 @@ def _verify_runs(
         anchored_at=anchored_at,
         faults=tuple(sorted(faults, key=lambda fault: fault.seq)),
         incomplete=tuple(lacking),
-        stated={seq: one.rules for seq, _, one, _ in records if one and _is_stated(one)},
+        stated={
+            one.seq: one.record.rules
+            for one in records
+            if one.record is not None and _is_stated(one.record)
+        },
     )
 
 
