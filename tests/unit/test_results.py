@@ -30,7 +30,7 @@ def run(tmp_path):
 
 
 def test_another_process_gets_what_one_put(run):
-    sha256 = Results.of_run(run).put(KEY, record(), scorer=None)
+    sha256 = Results.of_run(run).put(KEY, record())
     code = (
         "import sys; from pathlib import Path; from benchgate.ids import TrialKey\n"
         "from benchgate.results.folder import Results\n"
@@ -53,13 +53,13 @@ def test_another_process_gets_what_one_put(run):
     ],
 )
 def test_what_says_nothing_of_the_system_is_asked_of_it_again(run, outcome, fields, is_there):
-    Results.of_run(run).put(KEY, record(outcome, **fields), scorer=None)
+    Results.of_run(run).put(KEY, record(outcome, **fields))
     assert (Results.of_run(run).get(KEY) is not None) == is_there
 
 
 @pytest.mark.parametrize("damage", ["torn", "another", "missing", "no line"])
 def test_what_is_not_whole_is_not_taken_over(run, damage):
-    Results.of_run(run).put(KEY, record(), scorer=None)
+    Results.of_run(run).put(KEY, record())
     path = run / "cases" / KEY.file_name
     if damage == "torn":
         path.write_bytes(path.read_bytes()[:-20])

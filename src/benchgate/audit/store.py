@@ -226,13 +226,15 @@ class RunStore:
         """
         Write the file of a trial, unless whoever finished the trial has written it.
 
+        Of a trial that is set aside such a file stays as it is: it has what the trial came to, for whoever resumes.
+
         :raises ArtifactError: it cannot be written.
         """
         result = record.result
         key = TrialKey(self._task_class, result.case_id, result.trial, result.seed, side)
         sha256 = record.file_sha256
         if sha256 is None:
-            sha256 = Results.of_run(self.folder).put(key, record, scorer=record.scorer)
+            sha256 = Results.of_run(self.folder).put(key, record)
         self._written[key.file_name] = result, sha256
 
     def _settle_trials(self, reports: Reports) -> None:

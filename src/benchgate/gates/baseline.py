@@ -75,7 +75,7 @@ class Baseline:
     :param place: of a log, where its file is: by a path from the folder of the record, or from that of the ledger.
     :param new_series: why a person began a new series of looks with it; ``None`` if nobody did.
     :param outputs_at: where its outputs are, as ``--reobserve`` takes it; ``None`` if they are not kept.
-    :param record: what was read of its file; ``None`` if it is none that can be read.
+    :param record: what was read of its file; ``None`` if that cannot be read, or if it ran too.
     """
 
     path: Path

@@ -88,14 +88,13 @@ class Results:
             if data is not None:
                 yield key.file_name, data
 
-    def put(self, key: TrialKey, record: TrialRecord, *, scorer: str | None) -> str:
+    def put(self, key: TrialKey, record: TrialRecord) -> str:
         """
         Write the result of a trial of a run that goes on, and return the SHA-256 of its file.
 
         Whole or not at all, whenever the process is killed. Not synced: the record of the run has the digest, so that a
         file which a power cut took is noticed.
 
-        :param scorer: digest of what scored it.
         :raises ArtifactError: it cannot be written.
         """
         # Concatenated as text: the output may be large, and it is JSON already.
@@ -110,7 +109,7 @@ class Results:
             f'{{"schema_version": {SCHEMA_VERSION}, "report_kind": "case", '
             f'"task_class": {json.dumps(key.task_class)}, "case_id": {json.dumps(key.case_id)}, '
             f'"result": {result}, "output": {record.output_json or "null"}, '
-            f'"scorer": {json.dumps(scorer)}{ran_by}{seen}}}\n'
+            f'"scorer": {json.dumps(record.scorer)}{ran_by}{seen}}}\n'
         ).encode()
         sha256 = sha256_hex(data)
         name = key.file_name

@@ -308,10 +308,8 @@ class ClassRun:
         trials.record(result, record.output_json, scorer=scorer)
         self.stopped = self.stopped or self._check()
         if self.store is not None and not self.store.is_closed:
-            if result is not record.result or scorer != record.scorer:
-                record = replace(record, result=result, scorer=scorer)
             try:
-                self.store.keep(record, side)
+                self.store.keep(replace(record, result=result, scorer=scorer), side)
             except ArtifactError as error:
                 self.problems.append(str(error))
                 self.store.close()

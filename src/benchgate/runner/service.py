@@ -325,10 +325,10 @@ class TrialService:
         if request.is_again and not record.result.reruns:
             # Whoever resumes the run is to know: the first result of the trial is gone.
             record = replace(record, result=record.result.model_copy(update={"reruns": 1}))
-        sha256 = None
+        record = replace(record, scorer=served.scorer, file_sha256=None)
         with suppress(ArtifactError):
-            sha256 = served.results.put(request.key, record, scorer=served.scorer)
-        return replace(record, scorer=served.scorer, file_sha256=sha256)
+            return replace(record, file_sha256=served.results.put(request.key, record))
+        return record
 
     def _wait(self, seconds: float, limit: float) -> None:
         """Wait some seconds that do not count for a trial of a time limit."""
