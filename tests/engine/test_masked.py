@@ -220,6 +220,16 @@ def test_a_key_is_masked_whatever_its_characters(monkeypatch):
     assert masker.text(f"{key}and more.") == "[masked]."
 
 
+def test_a_key_that_takes_the_place_of_another_is_known_too(monkeypatch):
+    monkeypatch.setenv("LOADED_TOKEN", "")
+    masker = Masker()
+    masker.look()
+    for number in "123":
+        monkeypatch.setenv("LOADED_TOKEN", number * 16)
+        masker.look()
+        assert masker.text(f"by {number * 16}") == "by [masked]"
+
+
 def test_a_text_of_beginnings_of_keys_takes_no_longer_than_others():
     masker = Masker()
     for part in (

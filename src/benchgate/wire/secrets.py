@@ -56,26 +56,41 @@ class Masker:
     def __init__(self, passed: Iterable[str] = ()) -> None:
         self._passed = frozenset(passed)
         self._count = 0
+        self._named: dict[str, str] = {}
         self._secrets: tuple[str, ...] = ()
 
     def look(self) -> None:
-        """Learn the values of secret variables, if there are more or fewer than before: a system may have set some."""
+        """
+        Learn the values of secret variables: a system may have set some, or exchanged a token for a newer one.
+
+        All are read only if there are more or fewer than before, or if one that is named like a secret has changed.
+        """
         count = len(os.environ)
         if CURRENT_TEST in os.environ:
             count -= 1
-        if count == self._count:
+        if count == self._count and not self._has_changed():
             return
         self._count = count
-        values = {value.strip() for name, value in os.environ.items() if self._hides(name, value)}
+        self._named = {name: value for name, value in os.environ.items() if self._hides(name)}
+        values = {
+            value.strip() for name, value in self._named.items() if self._is_long(name, value)
+        }
         escaped = {json.dumps(value)[1:-1] for value in values}
         found = {*self._secrets, *values, *escaped}
         # The longest first: one may begin with another.
         self._secrets = tuple(sorted(found, key=lambda value: (-len(value), value)))
 
-    def _hides(self, name: str, value: str) -> bool:
+    def _has_changed(self) -> bool:
+        return any(os.environ.get(name) != value for name, value in self._named.items())
+
+    def _hides(self, name: str) -> bool:
+        return name in self._passed or bool(_VARIABLE.search(name))
+
+    def _is_long(self, name: str, value: str) -> bool:
+        shortest = SHORTEST_MASKED
         if name in self._passed:
-            return len(value.strip()) >= SHORTEST
-        return bool(_VARIABLE.search(name)) and len(value.strip()) >= SHORTEST_MASKED
+            shortest = SHORTEST
+        return len(value.strip()) >= shortest
 
     def text(self, text: str) -> str:
         """Return a text without keys."""
