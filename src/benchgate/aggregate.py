@@ -64,7 +64,10 @@ def is_capped(result: TrialResult) -> bool:
 
 def set_aside(result: TrialResult) -> TrialResult:
     """Return a trial that had begun when its run stopped as not run, but with its cost and its failure modes."""
-    used = (result.usage or Usage()).model_copy(update={"cost_usd": cost_of(result)})
+    used = result.usage or Usage()
+    if result.score is not None and result.score.cost_usd:
+        # The score is dropped, and its cost with it. What was observed stays, with what that has cost.
+        used = used.model_copy(update={"cost_usd": (used.cost_usd or 0.0) + result.score.cost_usd})
     new = {"outcome": "not_run", "why": "set_aside", "detail": BEGUN}
     return result.model_copy(update=new | {"score": None, "usage": used})
 
