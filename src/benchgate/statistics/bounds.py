@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _TOLERANCE = 1e-13
 _TOLERANCE_OF_GROUPS = 1e-7  # each step of the search computes a whole bound
-_BLOCK = 256  # so many levels at once, or their powers would take the memory of all nodes for each
+_BLOCK = 256  # levels whose powers are in memory at once; each takes as much as all nodes
 _MOST_ROUNDS = 1e9  # of all clusters there are: nobody writes so many cases
 
 
