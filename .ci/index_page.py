@@ -12,8 +12,8 @@ from pathlib import Path
 
 PAGE = "index-page.md"
 LINK = re.compile(r"(?P<image>!?)\[(?P<text>[^\]]*)\]\((?!https?://)(?P<path>[^)\s]+)\)")
-FROM_A_CLONE = """`pip install './clone[xdist,report]'`, where `clone` is the clone's folder or a wheel. Without `./` pip
-asks the index."""
+FROM_A_CLONE = """`pip install './clone[xdist,report]'`, where `clone` is the clone's folder or a wheel. Without `./`
+pip asks the index."""
 FROM_THE_INDEX = "`pip install 'pytest-benchgate[xdist,report]'`."
 URLS = """
 [project.urls]
