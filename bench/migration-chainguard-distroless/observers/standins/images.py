@@ -200,7 +200,7 @@ _NOT_STOOD_IN: Final = (
     "bash", "docker-php-ext-configure", "docker-php-ext-enable", "docker-php-ext-install", "git", "make", "patch",
     "pecl", "ssh", "svn", "tini", "unzip", "zip",
 )  # fmt: skip
-HELPERS: Final = {
+HELPERS: Final[Mapping[tuple[str, ...], tuple[Facts | None, _Table]]] = {
     ("ghcr.io/astral-sh/uv:0.9", "ghcr.io/astral-sh/uv:latest"): (None, {"/uv": "uv"}),
     ("composer:2", "composer:latest"): (
         Facts(user="0", users=("www-data",), workdir="/app"),
